@@ -145,10 +145,6 @@ var verbs = []verb{
 		}
 		return err
 	}, false, 80},
-	{"delete, the cascade published elsewhere", start, func(ctx context.Context, r repos, db *sql.DB) error {
-		_, err := r.published.Delete(ctx, db, 1)
-		return err
-	}, false, 50},
 	{"get, find and list", start, func(ctx context.Context, r repos, db *sql.DB) error {
 		return errors.Join(second(r.projects.Get(ctx, db, 1)), second(r.projects.Find(ctx, db, 1, "A")),
 			second(r.projects.List(ctx, db, 1, repo.PageOptions{})))

@@ -33,7 +33,7 @@ func Grace(d time.Duration) DeleteOption { return func(o *deleteOptions) { o.gra
 type Deleted[T any] struct {
 	onerow.Result[T]
 	// JobID is the cascade job that deletes what is below the row; 0 where there is
-	// none: the row has never been, its job is purged, or the cascade was published elsewhere.
+	// none: the row has never been, or its job is purged.
 	JobID int64
 	// DeletionID is the entry in the audit of deletions.
 	DeletionID int64
@@ -82,15 +82,10 @@ func (r *tables) deleteRow(ctx context.Context, db onerow.DB, rowID any, opts []
 	case r.res.Trash > 0 && !o.noTrash && r.res.Archive == "":
 		return deleted{}, fmt.Errorf("%w: deleted rows of %q are to be kept in the trash, and it has no archive to hide one in until then; delete for good with NoTrash, or give it an archive",
 			ErrUnsupported, r.res.Name)
-	case o.grace > 0 && r.publisher != nil:
-		return deleted{}, fmt.Errorf("%w: a published deletion cannot be cancelled, so it has no grace period", ErrUnsupported)
 	}
 	id, err := r.key("delete", rowID)
 	if err != nil {
 		return deleted{}, err
-	}
-	if r.publisher != nil {
-		return r.deletePublished(ctx, db, id, o)
 	}
 	var del deleted
 	err = r.followRowAtomically(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
@@ -233,62 +228,4 @@ func (r *tables) gone(ctx context.Context, tx *onerow.Tx, id any, del *deleted, 
 	}
 	del.jobID, del.deletionID = job.ID, job.DeletionID
 	return nil
-}
-
-// deletePublished is Delete with a queue elsewhere. The order protects: the
-// deletion is logged, then published, and only then is the row removed. After a
-// crash in between the row is still there and the caller deletes it again; the
-// consumer's cascade also removes the root row.
-func (r *tables) deletePublished(ctx context.Context, db onerow.DB, id any, o deleteOptions) (deleted, error) {
-	var del deleted
-	var d queue.Deletion
-	err := r.followRow(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
-		d = queue.Deletion{}
-		h, found, err := r.lockEither(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		if !found {
-			return r.gone(ctx, tx, id, &del, false)
-		}
-		if err := r.single(ctx, tx, h, id); err != nil {
-			return err
-		}
-		if d, err = r.deletion(h, o); err != nil {
-			return err
-		}
-		if h.deletionID != 0 { // hidden until its asset is gone: publish that deletion again
-			d.ID, d.From = h.deletionID, h.deletedFrom
-			return nil
-		}
-		d.ID, err = queue.Log(ctx, tx, d)
-		return err
-	})
-	if err != nil || d.ID == 0 {
-		return del, err
-	}
-	if err := r.publisher.Publish(ctx, d); err != nil {
-		return deleted{}, fmt.Errorf("repo: delete %s %s: the cascade could not be published, so nothing was deleted: %w", r.res.Name, r.show(id), err)
-	}
-	err = r.followRowAtomically(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
-		del = deleted{deletionID: d.ID}
-		h, found, err := r.lockEither(ctx, tx, id)
-		if err != nil || !found {
-			return err // somebody else was faster: gone is what was wanted
-		}
-		del.row = h.row
-		if h.deletionID != 0 {
-			del.deletionID = h.deletionID
-			return nil
-		}
-		del.changed = true
-		if err := r.takeAway(ctx, tx, h, id, d.ID, r.keeps(o)); err != nil {
-			return err
-		}
-		return r.left(ctx, tx, &h, r.keeps(o))
-	})
-	if err != nil {
-		return deleted{}, err
-	}
-	return del, nil
 }

@@ -77,8 +77,8 @@
 //
 //   - A repeat of the Create that made a row which was moved to another owner since is [ErrGone], with an id
 //     of the application's [ErrConflict]: the row is another's now.
-//   - A row leaves a job that began at a table of the plan while it runs, or that a publisher has elsewhere,
-//     and what is below the row may go. So it is where the parent's column is written past this package.
+//   - A row leaves a job that began at a table of the plan while it runs, and what is below the row may go.
+//     So it is where the parent's column is written past this package.
 //   - After a COMMIT without an answer all verbs but a Create with a request id, or of an id that the
 //     application made, return [onerow.ErrOutcomeUnknown]. Calling again is right for all of them: a Create
 //     without a request id may then meet its own row as [ErrNameTaken], an Update may apply its change twice.
@@ -177,6 +177,6 @@ package repo
 //	archive.go       how a row goes to the other table and comes back
 //	move.go          how a row comes to another owner or parent
 //	move_tree.go     which rows above are locked for that, and which tables below refuse it
-//	delete.go        what a deletion commits, and how it is published elsewhere
+//	delete.go        what a deletion commits
 //	cancel.go        how a deletion is taken back, and when it is held
 //	restore.go       the same by the number of a deletion or a job, without the row's type

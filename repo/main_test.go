@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/names"
@@ -75,8 +74,7 @@ type repos struct {
 	screens  *repo.Repo[Screen]
 	comments *repo.Repo[Comment]
 
-	published *repo.Repo[Project] // its cascades go to a queue elsewhere
-	slim      *repo.Repo[Slim]
+	slim *repo.Repo[Slim]
 }
 
 // Slim is a project of which nothing has to be read back.
@@ -85,11 +83,6 @@ type Slim struct {
 	UserID int64  `db:"user_id"`
 	Name   string `db:"name"`
 }
-
-// elsewhere is that queue: it takes every deletion.
-type elsewhere struct{}
-
-func (elsewhere) Publish(context.Context, queue.Deletion) error { return nil }
 
 func newRepos(t testing.TB) repos { return newReposOf(t, plan()) }
 
@@ -104,9 +97,6 @@ func newReposOf(t testing.TB, plan schema.Plan) repos {
 		t.Fatal(err)
 	}
 	if r.comments, err = repo.New[Comment](plan, "comment"); err != nil {
-		t.Fatal(err)
-	}
-	if r.published, err = repo.New[Project](plan, "project", repo.WithPublisher(elsewhere{})); err != nil {
 		t.Fatal(err)
 	}
 	if r.slim, err = repo.New[Slim](plan, "project"); err != nil {

@@ -30,7 +30,7 @@ var ErrOtherOwner = errors.New("repo: the repository is another owner's")
 //
 // Of a row that is gone the audit of its newest job says whose it was: a second Delete is a no-op then. It is
 // [onerow.ErrNotFound] where the job or the audit is purged or names nobody: the row went with the row above
-// it, an operator queued the deletion, or it was published.
+// it, or an operator queued the deletion.
 //
 // Create fills in the owner where the row has none; another one, and that of Find and List, is
 // [ErrOtherOwner]. It makes no child below a parent of another owner, [ErrParentNotFound], where both

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -72,10 +71,6 @@ func withJob(del repo.Deleted[Project], err error) error {
 		err = errors.New("deleted without a job")
 	}
 	return err
-}
-
-func publishedDelete(ctx context.Context, r repos, db *sql.DB) error {
-	return second(r.published.Delete(ctx, db, 1))
 }
 
 func cancel(ctx context.Context, r repos, db *sql.DB) error { return cancelIn(ctx, r, db) }
@@ -279,23 +274,6 @@ func pairs() []pair {
 		{"update, archive: a value of another index", both(coded, put(2, "B")), setCode(2), archive, nil},
 		{"get, archive", start, get, archive, nil},
 		{"get, activate", archived, get, activate(1), nil},
-		// It logs, publishes and deletes each on its own, so the audit may name the table in which the row
-		// was before.
-		{"delete published elsewhere, archive", start, publishedDelete, archive, func(ctx context.Context, db *sql.DB, answers []error) error {
-			var left int
-			err := db.QueryRowContext(ctx, "SELECT (SELECT COUNT(*) FROM project) + (SELECT COUNT(*) FROM project_archive)").Scan(&left)
-			switch {
-			case err != nil:
-				return err
-			case left != 0:
-				return fmt.Errorf("%d rows left", left)
-			case answers[0] != nil:
-				return fmt.Errorf("the delete: %w", answers[0])
-			case answers[1] != nil && !errors.Is(answers[1], onerow.ErrNotFound):
-				return fmt.Errorf("the archive: %w", answers[1])
-			}
-			return nil
-		}},
 	}
 }
 
@@ -323,7 +301,6 @@ func TestInterleave(t *testing.T) {
 			for _, v := range verbs {
 				race := crashtest.Race{Workflow: raceWorkflow(v.setup, r, dsn, rule), AsOnce: true}
 				race.Call = func(ctx context.Context, db *sql.DB) error { return v.call(ctx, r, db) }
-				race.Stops = v.name == "delete, the cascade published elsewhere" // of several transactions
 				step(v.name+", twice", race)
 			}
 			for _, p := range pairs() {

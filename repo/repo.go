@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/limit"
@@ -26,16 +25,15 @@ type Of[T any, ID Key, Owner comparable] struct{ tables *tables }
 // so are compiled once: a row is the reflect.Value of a T that can be set, invalid where there is none; a key
 // is what its column holds, see package keytype; an owner is a list of them.
 type tables struct {
-	typ       reflect.Type // T
-	idType    reflect.Type // ID, nil where keys stay as they are
-	res       schema.Resource
-	parent    schema.Resource // zero where there is none
-	above     []above         // from the parent to the root
-	further   []further       // rows above, beside the parent
-	stored    []stored        // what tables below store of a row
-	fields    fields
-	publisher Publisher
-	limits    []limited
+	typ     reflect.Type // T
+	idType  reflect.Type // ID, nil where keys stay as they are
+	res     schema.Resource
+	parent  schema.Resource // zero where there is none
+	above   []above         // from the parent to the root
+	further []further       // rows above, beside the parent
+	stored  []stored        // what tables below store of a row
+	fields  fields
+	limits  []limited
 
 	owned bool // by OwnedBy
 	owner []any
@@ -50,26 +48,12 @@ type side struct {
 	state schema.State
 }
 
-// Publisher queues a cascade elsewhere than in this database. It must be safe to
-// call twice with the same deletion.
-type Publisher interface {
-	Publish(ctx context.Context, d queue.Deletion) error
-}
-
 // Option configures a Repo.
 type Option func(*options)
 
 type options struct {
-	publisher Publisher
-	limits    []*limit.Rule
+	limits []*limit.Rule
 }
-
-// WithPublisher makes Delete hand its cascades to p and not to the queue in this
-// database. Delete then logs, publishes and deletes, in this order and each on
-// its own: a crash between leaves a deletion to repeat, never children that
-// nobody deletes. Such a delete has no job id and no grace period, and what it has
-// published stays published when a transaction of the caller's is rolled back.
-func WithPublisher(p Publisher) Option { return func(o *options) { o.publisher = p } }
 
 // New returns the repository of a resource of the plan whose ids and owners are integers, see [NewOf].
 func New[T any](plan schema.Plan, resource string, opts ...Option) (*Repo[T], error) {
@@ -137,7 +121,6 @@ func newTables(plan schema.Plan, resource string, row, id, owner reflect.Type, o
 	if err := r.withLimits(o.limits); err != nil {
 		return nil, err
 	}
-	r.publisher = o.publisher
 	r.active = side{ident.Quote(res.Active), schema.Active}
 	r.archive = side{ident.Quote(res.Archive), schema.Archived}
 	r.sql = r.statements()
