@@ -7,7 +7,6 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/queue"
-	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -30,23 +29,22 @@ import (
 // Atomic: job, row and quota mark. Statements on a pool: BEGIN, SELECT, those of
 // queue.Cancel, those of Activate, COMMIT.
 func (r *Of[T, ID, Owner]) CancelDelete(ctx context.Context, db onerow.DB, id ID) (onerow.Result[T], error) {
-	return answer[T](r.tables.cancelDelete(ctx, db, id))
+	return answer[T](r.cancelDelete(ctx, db, id))
 }
 
-// cancelDelete is CancelDelete for rows of any type.
-func (r *tables) cancelDelete(ctx context.Context, db onerow.DB, rowID any) (result, error) {
+func (r *untyped) cancelDelete(ctx context.Context, db onerow.DB, id any) (result, error) {
 	if r.res.Archive == "" {
 		return result{}, fmt.Errorf("%w: %q has no archive, so its deletions are final", ErrUnsupported, r.res.Name)
 	}
-	id, err := r.key("cancel the deletion of", rowID)
+	c, err := r.call("cancel the deletion of", id)
 	if err != nil {
 		return result{}, err
 	}
-	var c cancelling
-	res, err := r.bringBack(ctx, db, "cancel the deletion of", id, func(ctx context.Context, tx *onerow.Tx) (back, error) {
-		return r.cancelTx(ctx, tx, id, &c)
+	var d cancelling
+	res, err := r.bringBack(ctx, db, c, func(ctx context.Context, tx *onerow.Tx) (back, error) {
+		return r.cancelTx(ctx, tx, c.id, &d)
 	})
-	return res, r.hold(ctx, db, c, err)
+	return res, r.hold(ctx, db, d, err)
 }
 
 // cancelling is the deletion that is being taken back.
@@ -56,9 +54,9 @@ type cancelling struct {
 	joined     bool // the transaction is the caller's
 }
 
-// lasts says whether err, which kept a row from coming back, stays until somebody looks at it,
+// isPermanent says whether err, which kept a row from coming back, stays until somebody looks at it,
 // rather than passing by itself. Where the row above is gone there is nothing to come back to.
-func lasts(err error) bool {
+func isPermanent(err error) bool {
 	for _, other := range []error{
 		ErrTooLate, onerow.ErrNotFound, ErrParentNotFound, queue.ErrOtherDeletion, onerow.ErrOutcomeUnknown, onerow.ErrTxPoisoned,
 		context.Canceled, context.DeadlineExceeded,
@@ -73,8 +71,8 @@ func lasts(err error) bool {
 // hold keeps a deletion from going on whose row could not come back, for its owner wants
 // it: in a transaction of its own on a pool, after the one that failed. A crash between the
 // two leaves what a crash before the call does.
-func (r *tables) hold(ctx context.Context, db onerow.DB, c cancelling, err error) error {
-	if c.deletionID == 0 || !lasts(err) {
+func (r *untyped) hold(ctx context.Context, db onerow.DB, c cancelling, err error) error {
+	if c.deletionID == 0 || !isPermanent(err) {
 		return err
 	}
 	herr := queue.Hold(ctx, db, r.res.Name, c.key, c.deletionID, "cancelled, and it cannot come back: "+err.Error())
@@ -87,14 +85,18 @@ func (r *tables) hold(ctx context.Context, db onerow.DB, c cancelling, err error
 	return fmt.Errorf("%w (its deletion is held: cancel it again, or delete or retry it)", err)
 }
 
-func (r *tables) cancelTx(ctx context.Context, tx *onerow.Tx, id any, c *cancelling) (back, error) {
+// What tells which deletion hides a row, and shows a row again that was archived when it was deleted. Both
+// find it by the primary key; it is locked, and the version proves that it is the one that was read.
+const (
+	sqlHiddenBy = `SELECT deletion_id, {id} FROM {archive} WHERE {byID} AND deletion_id IS NOT NULL{lock}`
+	sqlUnhide   = `UPDATE {archive} SET {touch}, deletion_id = NULL, deleted_from = NULL WHERE {byID} AND version = ?`
+)
+
+func (r *untyped) cancelTx(ctx context.Context, tx *onerow.Tx, id any, c *cancelling) (back, error) {
 	*c = cancelling{joined: tx.Joined()} // an earlier try may have met another deletion
 	var deletionID int64
 	var stored any
-	query := r.sql.trash
-	if tx.Joined() {
-		query += " FOR UPDATE" // the snapshot may be older than the deletion
-	}
+	query := r.locked(sqlHiddenBy, ifJoined(tx, exclusive)) // a caller's snapshot may be older than the deletion
 	err := onerow.QueryRow(ctx, tx, query, []any{id}, &deletionID, r.fields.id.into(&stored))
 	if isNoRows(err) {
 		res, err := r.notHidden(ctx, tx, id)
@@ -129,22 +131,12 @@ func (r *tables) cancelTx(ctx context.Context, tx *onerow.Tx, id any, c *cancell
 	if err != nil || h.deletedFrom == string(schema.Active) {
 		return back{held: h}, err
 	}
-	res, err := r.after(ctx, tx, r.archive, id, onerow.Stmt{Query: r.sql.unhide, Args: []any{id, h.version}, One: true})
+	res, err := r.writeAndRead(ctx, tx, schema.Archived, id, onerow.Stmt{Query: r.text(sqlUnhide), Args: []any{id, h.version}, One: true})
 	return back{answer: &res}, err
 }
 
-// trashSQL finds the deletion that hides a row.
-func (r *tables) trashSQL() string {
-	return fmt.Sprintf("SELECT deletion_id, %s FROM %s WHERE %s AND deletion_id IS NOT NULL", ident.Quote(r.res.ID), r.archive.table, r.byID())
-}
-
-// unhideSQL shows a row again that was archived when it was deleted.
-func (r *tables) unhideSQL() string {
-	return fmt.Sprintf("UPDATE %s SET version = version + 1, updated_at = UTC_TIMESTAMP(6), deletion_id = NULL, deleted_from = NULL WHERE %s AND version = ?", r.archive.table, r.byID())
-}
-
 // notHidden answers for a row that no deletion hides.
-func (r *tables) notHidden(ctx context.Context, tx *onerow.Tx, id any) (result, error) {
+func (r *untyped) notHidden(ctx context.Context, tx *onerow.Tx, id any) (result, error) {
 	h, found, err := r.lockEither(ctx, tx, id)
 	switch {
 	case err != nil:
@@ -154,12 +146,12 @@ func (r *tables) notHidden(ctx context.Context, tx *onerow.Tx, id any) (result, 
 	case found:
 		return result{row: h.row}, nil
 	}
-	var del deleted
-	if err := r.gone(ctx, tx, id, &del, false); err != nil {
+	gone, err := r.gone(ctx, tx, id, false)
+	switch {
+	case err != nil:
 		return result{}, err
-	}
-	if del.jobID == 0 {
+	case gone.jobID == 0:
 		return result{}, onerow.ErrNotFound
 	}
-	return result{}, fmt.Errorf("%w: its cascade job %d has begun", ErrTooLate, del.jobID)
+	return result{}, fmt.Errorf("%w: its cascade job %d has begun", ErrTooLate, gone.jobID)
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/names"
 )
 
@@ -34,15 +33,10 @@ func (e *nameBusy) Unwrap() error { return e.err }
 // while a unique index refuses that. After a conflict a transaction of our own is
 // begun anew: the refused one holds a lock on the name that refused it, and two
 // of these would wait for each other.
-func (r *tables) untilNamed(ctx context.Context, db onerow.DB, verb string, id any,
-	try func(ctx context.Context, tx *onerow.Tx, copyNo int) (result, error)) (result, error) {
-	var res result
+func (r *untyped) untilNamed(ctx context.Context, db onerow.DB, c call, try func(ctx context.Context, tx *onerow.Tx, copyNo int) (result, error)) (result, error) {
 	copyNo, unseen := 0, 0 // unseen tries were refused, and nobody is seen to be in their way
 	for n := 1; ; n++ {
-		err := r.followRowAtomically(ctx, db, verb, id, func(ctx context.Context, tx *onerow.Tx) (err error) {
-			res, err = try(ctx, tx, copyNo)
-			return err
-		})
+		res, err := r.run(ctx, db, c, func(ctx context.Context, tx *onerow.Tx) (result, error) { return try(ctx, tx, copyNo) })
 		var busy *nameBusy
 		switch {
 		case err == nil:
@@ -50,26 +44,26 @@ func (r *tables) untilNamed(ctx context.Context, db onerow.DB, verb string, id a
 		case !errors.As(err, &busy):
 			return result{}, err
 		case n == maxNames:
-			return result{}, fmt.Errorf("%w for %s %s after %d tries; try again when fewer are named at once: %w", ErrNoFreeName, r.res.Name, r.show(id), maxNames, busy.err)
+			return result{}, fmt.Errorf("%w for %s %s after %d tries; try again when fewer are named at once: %w", ErrNoFreeName, r.res.Name, r.show(c.id), maxNames, busy.err)
 		}
 		next, err := r.afterDuplicate(ctx, db, busy)
 		var refused *duplicateError
 		switch {
 		case err == nil:
 			copyNo, unseen = next, 0
-		case errors.As(err, &refused) && unseen+1 < duplicates:
+		case errors.As(err, &refused) && unseen+1 < maxDuplicates:
 			unseen++
 		case errors.As(err, &refused):
-			return result{}, r.wrap(verb, id, &ConflictError{Resource: r.res.Name, ID: r.errorID(id), Attempts: n, Err: refused.err})
+			return result{}, r.wrap(c.verb, c.id, &ConflictError{Resource: r.res.Name, ID: r.typed(c.id), Attempts: n, Err: refused.err})
 		default:
-			return result{}, r.wrap(verb, id, err)
+			return result{}, r.wrap(c.verb, c.id, err)
 		}
 	}
 }
 
 // nameOf is the name of a locked row, or the copy of it, and the values of its columns; none where rows have
 // no names.
-func (r *tables) nameOf(h held, copyNo int) (name names.Parsed, args []any, err error) {
+func (r *untyped) nameOf(h held, copyNo int) (name names.Parsed, args []any, err error) {
 	if !r.res.Named() {
 		return name, nil, nil
 	}
@@ -80,7 +74,7 @@ func (r *tables) nameOf(h held, copyNo int) (name names.Parsed, args []any, err 
 }
 
 // busy is the refusal of a locked row that was to be written under the name of w, beside what else w says.
-func (r *tables) busy(tx *onerow.Tx, w attempt, copyNo int, err error) error {
+func (r *untyped) busy(tx *onerow.Tx, w attempt, copyNo int, err error) error {
 	b := &nameBusy{attempt: w, copyNo: copyNo, joined: tx.Joined(), err: err}
 	if !r.res.Named() {
 		return b
@@ -114,35 +108,25 @@ func (h held) copyToTry(found int) int {
 	return max(found, h.copyNo)
 }
 
-// copyStatements find the highest copy number of a stem below one, and who has the name.
-type copyStatements struct{ nextCopy, nextCopyCurrent string }
-
-func (r *tables) copyStatements() (q copyStatements) {
-	if r.res.Named() {
-		q.nextCopy, q.nextCopyCurrent = r.nextCopySQL(""), r.nextCopySQL(" LOCK IN SHARE MODE")
-	}
-	return q
-}
-
-func (r *tables) nextCopySQL(lock string) string {
-	return fmt.Sprintf("SELECT COALESCE((SELECT copy_no FROM %s WHERE %s AND stem_key = ? AND copy_no < ? ORDER BY copy_no DESC LIMIT 1%s), 0), COALESCE((SELECT 1 FROM %[1]s WHERE %[2]s AND %[4]s = ?%[3]s), 0)",
-		r.active.table, r.ownerIs(), lock, ident.Quote(r.res.Label.Key))
-}
+// sqlNextCopy finds the highest copy number of a stem below one, and whether the name is taken, by one entry
+// each of the indexes (owner, stem_key, copy_no) and (owner, name key).
+const sqlNextCopy = `SELECT COALESCE((SELECT copy_no FROM {active} WHERE {ownerIs} AND stem_key = ? AND copy_no < ? ORDER BY copy_no DESC LIMIT 1{lock}), 0),
+  COALESCE((SELECT 1 FROM {active} WHERE {ownerIs} AND {nameKey} = ?{lock}), 0)`
 
 // afterDuplicate returns the copy number to try next: the highest in use plus one, by one
 // statement over the index (owner, stem_key, copy_no), of which it reads one entry. If it
 // is not the name that is taken it is a [ConflictError], or a duplicateError where nobody
 // is in the way any more. In a joined transaction these are current reads.
-func (r *tables) afterDuplicate(ctx context.Context, db onerow.DB, busy *nameBusy) (int, error) {
+func (r *untyped) afterDuplicate(ctx context.Context, db onerow.DB, busy *nameBusy) (int, error) {
 	next, below := 0, copiesBelow(busy.copyNo)
 	if r.res.Named() {
-		query := r.sql.nextCopy
+		lock := ""
 		if busy.joined {
-			query = r.sql.nextCopyCurrent
+			lock = shared
 		}
 		var inUse, holder int64
 		args := slices.Concat(busy.owner, []any{[]byte(busy.stem), below}, busy.owner, []any{[]byte(busy.name.Key)})
-		if err := onerow.QueryRow(ctx, db, query, args, &inUse, &holder); err != nil {
+		if err := onerow.QueryRow(ctx, db, r.locked(sqlNextCopy, lock), args, &inUse, &holder); err != nil {
 			return 0, err
 		}
 		if next = int(inUse) + 1; busy.copyNo < names.MaxCopy {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"slices"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/names"
@@ -51,11 +50,11 @@ func RequestID(id string) CreateOption { return func(o *createOptions) { o.reque
 // (where the database fills in fields of T, or may make other values of some, see the package), to see that
 // an id of the application's is new; two more with a request id.
 func (r *Of[T, ID, Owner]) Create(ctx context.Context, db onerow.DB, row T, opts ...CreateOption) (onerow.Result[T], error) {
-	return answer[T](r.tables.createRow(ctx, db, reflect.ValueOf(&row).Elem(), opts))
+	return answer[T](r.create(ctx, db, reflect.ValueOf(&row).Elem(), opts))
 }
 
-// createRow is Create for rows of any type. It may write to row, which is a copy of the caller's.
-func (r *tables) createRow(ctx context.Context, db onerow.DB, row reflect.Value, opts []CreateOption) (res result, err error) {
+// create may write to row, which is a copy of the caller's.
+func (r *untyped) create(ctx context.Context, db onerow.DB, row reflect.Value, opts []CreateOption) (result, error) {
 	var o createOptions
 	for _, opt := range opts {
 		opt(&o)
@@ -64,35 +63,16 @@ func (r *tables) createRow(ctx context.Context, db onerow.DB, row reflect.Value,
 	if err == nil {
 		err = r.forOwner(w.owner)
 	}
+	if err == nil && o.requestID != "" {
+		w.request, err = r.newRequest(o.requestID, w)
+	}
 	if err != nil {
 		return result{}, r.wrap("create", nil, err)
 	}
 	if w.reserved = o.reserved; !r.fillsIn() {
 		w.answer = r.asStored(w)
 	}
-	err = r.follow(ctx, db, func() (err error) {
-		switch {
-		case o.requestID != "":
-			res, err = r.createOnce(ctx, db, w, o.requestID)
-		case r.makesIDs():
-			res, err = r.createByID(ctx, db, w)
-		default:
-			res, err = r.createNew(ctx, db, w)
-		}
-		return err
-	})
-	return res, err
-}
-
-// createNew is Create where nothing makes a repeat the same call.
-func (r *tables) createNew(ctx context.Context, db onerow.DB, w newRow) (result, error) {
-	try := r.followRow
-	if r.res.Quota.Flag != "" || len(r.limits) > 0 { // a mark is a second write
-		try = r.followRowAtomically
-	}
-	return r.together(ctx, db, w, nil, func(fn func(context.Context, *onerow.Tx) error) error {
-		return try(ctx, db, "create", nil, fn)
-	}, r.insert)
+	return r.insert(ctx, db, w)
 }
 
 // newRow is a row that is to be inserted: its arguments were computed once.
@@ -105,10 +85,11 @@ type newRow struct {
 	args  []any
 
 	answer   reflect.Value // see asStored
+	request  *request      // nil where nobody gave an id for it
 	reserved map[string]string
 }
 
-func (r *tables) newRow(row reflect.Value) (w newRow, err error) {
+func (r *untyped) newRow(row reflect.Value) (w newRow, err error) {
 	w.row = row
 	if err := r.fillOwner(row); err != nil {
 		return w, err
@@ -126,14 +107,14 @@ func (r *tables) newRow(row reflect.Value) (w newRow, err error) {
 		}
 		w.args = append(w.args, w.id)
 	}
-	w.args = append(w.args, w.owner...)
 	if r.fields.above.index != nil {
 		if w.above, err = r.fields.above.of(row); err != nil {
 			return w, err
 		}
-		if !slices.Contains(r.res.Owners(), r.res.Parent.Column) {
-			w.args = append(w.args, w.above)
-		}
+	}
+	w.args = append(w.args, w.owner...)
+	if len(r.home) > len(w.owner) {
+		w.args = append(w.args, w.above)
 	}
 	if r.res.Named() {
 		if w.name, err = r.res.Label.Kind.Parse(r.label(row)); err != nil {
@@ -147,7 +128,7 @@ func (r *tables) newRow(row reflect.Value) (w newRow, err error) {
 }
 
 // encodable says whether the toolkit's tables can hold the row's keys: else it could never be deleted.
-func (r *tables) encodable(w newRow) error {
+func (r *untyped) encodable(w newRow) error {
 	if r.makesIDs() {
 		if _, err := onerow.EncodeKey(w.id); err != nil {
 			return err
@@ -157,8 +138,13 @@ func (r *tables) encodable(w newRow) error {
 	return err
 }
 
+// nameArgs are the values of the columns that a name is stored in.
+func nameArgs(name names.Parsed) []any {
+	return []any{name.Display, []byte(name.Key), []byte(name.StemKey), name.Copy}
+}
+
 // fillOwner gives a row without an owner that of the repository.
-func (r *tables) fillOwner(v reflect.Value) error {
+func (r *untyped) fillOwner(v reflect.Value) error {
 	for i, f := range r.fields.owners {
 		if field := v.FieldByIndex(f.index); len(r.owner) > 0 && field.IsZero() {
 			if err := f.typ.Set(field, r.owner[i]); err != nil {
@@ -169,22 +155,15 @@ func (r *tables) fillOwner(v reflect.Value) error {
 	return nil
 }
 
-func nameArgs(name names.Parsed) []any {
-	return []any{name.Display, []byte(name.Key), []byte(name.StemKey), name.Copy}
-}
-
 // readsBack: the row is read once more, by its key, for T has fields that the INSERT does not determine, or a
-// value that the server may make another of, see [tables.asStored].
+// value that the server may make another of, see [untyped.asStored].
 func (w newRow) readsBack() bool { return !w.answer.IsValid() }
 
 // fillsIn: T has fields that the INSERT does not determine: times, the flag, the version; or its keys are
 // read by methods of their own.
-func (r *tables) fillsIn() bool {
-	known := 1 + len(r.fields.own) + len(r.fields.owners) // the id
+func (r *untyped) fillsIn() bool {
+	known := 1 + len(r.fields.own) + len(r.home) // the id
 	if r.fields.label != nil {
-		known++
-	}
-	if r.fields.above.index != nil && !slices.Contains(r.res.Owners(), r.res.Parent.Column) {
 		known++
 	}
 	return len(r.fields.all) > known || r.fields.methods

@@ -22,7 +22,7 @@ type Cursor string
 var ErrInvalidCursor = errors.New("repo: not a cursor of this list")
 
 // cursor is the place behind a row, of which the statement has the value that the list is ordered by.
-func (r *tables) cursor(l *listing, row reflect.Value, value sql.NullString) (Cursor, error) {
+func (r *untyped) cursor(l *listing, row reflect.Value, value sql.NullString) (Cursor, error) {
 	id, err := r.fields.id.of(row)
 	if err != nil {
 		return "", err
@@ -43,7 +43,7 @@ func (r *tables) cursor(l *listing, row reflect.Value, value sql.NullString) (Cu
 }
 
 // position is what a cursor says.
-func (r *tables) position(l *listing, c Cursor) (p position, err error) {
+func (r *untyped) position(l *listing, c Cursor) (p position, err error) {
 	if c == "" {
 		return position{begin: true}, nil
 	}
@@ -73,7 +73,7 @@ func (r *tables) position(l *listing, c Cursor) (p position, err error) {
 }
 
 // seal writes texts as a cursor of a list.
-func (r *tables) seal(l *listing, texts ...string) (Cursor, error) {
+func (r *untyped) seal(l *listing, texts ...string) (Cursor, error) {
 	mark, err := r.listMark(l)
 	if err != nil {
 		return "", err
@@ -82,7 +82,7 @@ func (r *tables) seal(l *listing, texts ...string) (Cursor, error) {
 }
 
 // unseal is the inverse of seal.
-func (r *tables) unseal(l *listing, c Cursor) ([]string, error) {
+func (r *untyped) unseal(l *listing, c Cursor) ([]string, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(string(c))
 	mark, merr := r.listMark(l)
 	if err = errors.Join(err, merr); err != nil {
@@ -112,7 +112,7 @@ func joined(texts ...string) []byte {
 }
 
 // listMark are eight bytes that say of which list a cursor is. The bounds of Sort are no part of it.
-func (r *tables) listMark(l *listing) ([]byte, error) {
+func (r *untyped) listMark(l *listing) ([]byte, error) {
 	owner, err := encodeOwner(l.owner)
 	if err != nil {
 		return nil, err

@@ -150,18 +150,22 @@ package repo
 // Open the file when you want to know:
 //
 //	repo.go          what a repository is made of, and what its declaration and types must have
-//	fields.go        how a struct of the caller's becomes columns and scan targets
-//	key.go           what an id and an owner may be
-//	values.go        what a Go value is sent as, and whether the column gives it back as it is
-//	statements.go    how the texts that follow from the plan are put together; each is beside its verb
-//	rows.go          how a row is locked, read behind a write and tried again, and when two rows have one id
+//	statements.go    what the words of a statement stand for; the statement is a constant beside its verb
+//	transact.go      how a verb runs in a transaction, runs again, and takes back what it wrote
+//	rows.go          how a row is read, locked and removed, and in which of its tables it is
+//	twin.go          when two rows have one id
 //	owned.go         how a repository of one owner finds nobody else's rows
 //	errors.go        what a verb can answer
 //
-//	create.go        what a new row is made of, and which way its Create goes
+//	fields.go        how a struct of the caller's becomes columns and scan targets
+//	key.go           what an id and an owner may be
+//	values.go        what a Go value is sent as
+//	stored.go        whether a column gives it back as it was sent
+//
+//	create.go        what a new row is made of
+//	insert.go        which statements make it, in one packet or step by step
 //	request.go       how a request id makes a Create repeatable, and when it is forgotten
 //	create_by_id.go  how an id of the application's does
-//	insert.go        which statements make the row, one by one or in one packet
 //	parent.go        how the rows above a new one are locked
 //	unique.go        who has the name or the values that a unique index refused
 //	copies.go        which copy of a taken name comes next
@@ -173,8 +177,10 @@ package repo
 //	list_column.go   which columns a list can be by, and which values they are compared with
 //	cursor.go        what the text between two pages says
 //
-//	edit.go          what Update and Rename write
-//	archive.go       how a row goes to the other table and comes back
+//	update.go        what Update writes, and when it tries again
+//	rename.go        what Rename writes
+//	archive.go       how a row goes to the archive table
+//	activate.go      how it comes back
 //	move.go          how a row comes to another owner or parent
 //	move_tree.go     which rows above are locked for that, and which tables below refuse it
 //	delete.go        what a deletion commits

@@ -23,23 +23,13 @@ const stateField = "state"
 // field is one field of the caller's struct that has a column.
 type field struct {
 	column string
-	index  []int // path in the struct
-	time   timeKind
+	index  []int         // path in the struct
+	time   bool          // it is a time
 	stamp  bool          // the column is declared TIMESTAMP
 	json   bool          // the column is declared JSON
 	stores storage       // what the column makes of a value
 	key    *keytype.Type // of a column with a key that is not scanned as it is
 }
-
-type timeKind int
-
-const (
-	notTime timeKind = iota
-	plainTime
-	pointerTime
-	nullTime
-	genericTime
-)
 
 // fields maps the caller's struct to the columns of a resource. It does what
 // sqlx does with `db` tags, but times travel as microseconds, so that no setting
@@ -79,37 +69,12 @@ func mapFields(typ reflect.Type, res schema.Resource) (fields, error) {
 			}
 			continue
 		}
-		if behindPointer(typ, info.Index) {
-			return f, fmt.Errorf("repo: the field %s.%s is in a struct behind a pointer, which may be nil; embed the struct itself",
-				typ, info.Field.Name)
-		}
-		fl := field{column: name, index: info.Index, time: timeKindOf(info.Field.Type), json: typeWord(declared(res, name)) == "json"}
-		if fl.time == notTime && timeBelow(info.Field.Type) {
-			return f, fmt.Errorf("repo: the field %s.%s is a %s; a time is a time.Time, *time.Time, sql.NullTime or sql.Null[time.Time]",
-				typ, info.Field.Name, info.Field.Type)
-		}
-		if fl.stamp = typeWord(declared(res, name)) == "timestamp"; fl.stamp && fl.time == notTime {
-			return f, fmt.Errorf("repo: the field %s.%s is a %s, which would be another moment in each session's time zone: the column %q is a TIMESTAMP, "+
-				"and its field a time.Time, *time.Time, sql.NullTime or sql.Null[time.Time]", typ, info.Field.Name, info.Field.Type, name)
-		}
-		if kind := res.KeyType(name); kind != "" {
-			t, err := keytype.Parse(kind)
-			if err == nil {
-				err = t.Fits(info.Field.Type)
-			}
-			if err != nil {
-				return f, fmt.Errorf("repo: the field %s.%s for the column %q: %w", typ, info.Field.Name, name, err)
-			}
-			if t.Class != keytype.Integer && (t.Fixed || info.Field.Type.Kind() != reflect.String) {
-				fl.key = &t
-			}
-		} else if info.Field.Type.Kind() == reflect.Array { // a UUID in BINARY(16): its Value method gives text
-			if t, err := keytype.Parse(declared(res, name)); err == nil && t.Class == keytype.Bytes && t.Fits(info.Field.Type) == nil {
-				fl.key = &t
-			}
+		fl, err := fieldOf(typ, res, info)
+		if err != nil {
+			return f, err
 		}
 		if !slices.Contains(managed, name) {
-			fl.stores = storageOf(declared(res, name))
+			fl.stores = storageOf(columnType(res, name))
 			f.own = append(f.own, fl)
 		} else if name == res.Label.Column || res.KeyType(name) != "" {
 			f.methods = f.methods || !plainly(info.Field.Type)
@@ -122,6 +87,41 @@ func mapFields(typ reflect.Type, res schema.Resource) (fields, error) {
 		return f, err
 	}
 	return f, f.keys(res, indexes)
+}
+
+// fieldOf is the field of a struct whose column the resource has, or says why it cannot be.
+func fieldOf(typ reflect.Type, res schema.Resource, info *reflectx.FieldInfo) (fl field, err error) {
+	name, declared := info.Path, columnType(res, info.Path)
+	refused := func(why string, args ...any) (field, error) {
+		return fl, fmt.Errorf("repo: the field %s.%s "+why, append([]any{typ, info.Field.Name}, args...)...)
+	}
+	fl = field{column: name, index: info.Index, time: isTime(info.Field.Type), json: typeWord(declared) == "json", stamp: typeWord(declared) == "timestamp"}
+	switch {
+	case behindPointer(typ, info.Index):
+		return refused("is in a struct behind a pointer, which may be nil; embed the struct itself")
+	case !fl.time && timeBelow(info.Field.Type):
+		return refused("is a %s; a time is a time.Time, *time.Time, sql.NullTime or sql.Null[time.Time]", info.Field.Type)
+	case fl.stamp && !fl.time:
+		return refused("is a %s, which would be another moment in each session's time zone: the column %q is a TIMESTAMP, "+
+			"and its field a time.Time, *time.Time, sql.NullTime or sql.Null[time.Time]", info.Field.Type, name)
+	}
+	if kind := res.KeyType(name); kind != "" {
+		t, err := keytype.Parse(kind)
+		if err == nil {
+			err = t.Fits(info.Field.Type)
+		}
+		if err != nil {
+			return refused("for the column %q: %w", name, err)
+		}
+		if t.Class != keytype.Integer && (t.Fixed || info.Field.Type.Kind() != reflect.String) {
+			fl.key = &t
+		}
+	} else if info.Field.Type.Kind() == reflect.Array { // a UUID in BINARY(16): its Value method gives text
+		if t, err := keytype.Parse(declared); err == nil && t.Class == keytype.Bytes && t.Fits(info.Field.Type) == nil {
+			fl.key = &t
+		}
+	}
+	return fl, nil
 }
 
 // complete says whether the struct has a field for each column that a verb needs.
@@ -167,18 +167,9 @@ func behindPointer(typ reflect.Type, index []int) bool {
 	return false
 }
 
-func timeKindOf(t reflect.Type) timeKind {
-	switch t {
-	case reflect.TypeFor[time.Time]():
-		return plainTime
-	case reflect.TypeFor[*time.Time]():
-		return pointerTime
-	case reflect.TypeFor[sql.NullTime]():
-		return nullTime
-	case reflect.TypeFor[sql.Null[time.Time]]():
-		return genericTime
-	}
-	return notTime
+// isTime says whether a field of a type travels as microseconds.
+func isTime(t reflect.Type) bool {
+	return t == reflect.TypeFor[time.Time]() || t == reflect.TypeFor[*time.Time]() || t == reflect.TypeFor[sql.NullTime]() || t == reflect.TypeFor[sql.Null[time.Time]]()
 }
 
 // timeBelow says whether a type is a pointer, or several, to a type that is a time.
@@ -186,11 +177,11 @@ func timeBelow(t reflect.Type) bool {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	return timeKindOf(t) != notTime
+	return isTime(t)
 }
 
-// declared is the type of a column of the application's own.
-func declared(res schema.Resource, column string) string {
+// columnType is the declared type of a column of the application's own.
+func columnType(res schema.Resource, column string) string {
 	for _, c := range res.Columns {
 		if c.Name == column {
 			return c.Type
@@ -207,7 +198,7 @@ func (f fields) selectList() string {
 		switch {
 		case fl.stamp: // the moment itself, which no session's time zone has converted
 			list[i] = "CAST(NULLIF(UNIX_TIMESTAMP(" + list[i] + "), 0) * 1000000 AS SIGNED)"
-		case fl.time != notTime:
+		case fl.time:
 			list[i] = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', " + list[i] + ")"
 		}
 	}
@@ -220,8 +211,8 @@ func (f fields) targets(row reflect.Value) []any {
 	for i, fl := range f.all {
 		target := reflectx.FieldByIndexes(row, fl.index)
 		switch {
-		case fl.time != notTime:
-			targets[i] = &timeTarget{target, fl.time}
+		case fl.time:
+			targets[i] = &timeTarget{target}
 		case fl.key != nil:
 			targets[i] = fl.key.Scan(func(value any) error { return fl.key.Set(target, value) })
 		case isBytes(target.Type()):
@@ -263,11 +254,8 @@ func (f fields) args(row reflect.Value, of []field) ([]any, error) {
 	return args, nil
 }
 
-// timeTarget scans microseconds since 1970 into a field.
-type timeTarget struct {
-	field reflect.Value
-	kind  timeKind
-}
+// timeTarget scans microseconds since 1970 into a field, see isTime.
+type timeTarget struct{ field reflect.Value }
 
 // Scan implements sql.Scanner.
 func (t *timeTarget) Scan(src any) error {
@@ -288,15 +276,16 @@ func (t *timeTarget) Scan(src any) error {
 		return fmt.Errorf("repo: microseconds came as %T", src)
 	}
 	at := time.UnixMicro(micros).UTC()
-	switch t.kind {
-	case pointerTime:
-		t.field.Set(reflect.ValueOf(&at))
-	case nullTime:
-		t.field.Set(reflect.ValueOf(sql.NullTime{Time: at, Valid: true}))
-	case genericTime:
-		t.field.Set(reflect.ValueOf(sql.Null[time.Time]{V: at, Valid: true}))
-	default:
-		t.field.Set(reflect.ValueOf(at))
+	switch to := t.field.Addr().Interface().(type) {
+	case *time.Time:
+		*to = at
+	case **time.Time:
+		p := at // which alone leaves the stack
+		*to = &p
+	case *sql.NullTime:
+		*to = sql.NullTime{Time: at, Valid: true}
+	case *sql.Null[time.Time]:
+		*to = sql.Null[time.Time]{V: at, Valid: true}
 	}
 	return nil
 }

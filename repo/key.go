@@ -40,10 +40,10 @@ func (f keyField) into(at *any) any {
 }
 
 // makesIDs says whether the application makes the ids, not AUTO_INCREMENT.
-func (r *tables) makesIDs() bool { return !r.fields.id.typ.Auto }
+func (r *untyped) makesIDs() bool { return !r.fields.id.typ.Auto }
 
 // ownerOf are the values of the row's owner columns.
-func (r *tables) ownerOf(row reflect.Value) ([]any, error) {
+func (r *untyped) ownerOf(row reflect.Value) ([]any, error) {
 	owner := make([]any, len(r.fields.owners))
 	for i, f := range r.fields.owners {
 		var err error
@@ -62,34 +62,17 @@ func encodeOwner(owner []any) (string, error) {
 	return onerow.EncodeKey(owner...)
 }
 
-// errorID is an id as an error holds it: the repository's ID, nil for a row that is to be made.
-func (r *tables) errorID(id any) any {
-	if id == nil {
-		return nil
-	}
-	return r.typed(id)
-}
-
 // show is an id for people.
-func (r *tables) show(id any) string {
+func (r *untyped) show(id any) string {
 	if named, ok := r.typed(id).(fmt.Stringer); ok {
 		return named.String()
 	}
 	return keytype.Show(id)
 }
 
-// key is the id as its column holds it. What no row can have is not found.
-func (r *tables) key(verb string, id any) (any, error) {
-	key, err := r.fields.id.typ.Value(id)
-	if err != nil {
-		return nil, fmt.Errorf("repo: %s %s %v: %w: %w", verb, r.res.Name, id, onerow.ErrNotFound, err)
-	}
-	return key, nil
-}
-
-// typed is the inverse of key: an id as the repository's ID.
-func (r *tables) typed(key any) any {
-	if r.idType == nil {
+// typed is a key of the id's column as the repository's ID; nil, of a row that is to be made, stays nil.
+func (r *untyped) typed(key any) any {
+	if key == nil || r.idType == nil {
 		return key
 	}
 	id := reflect.New(r.idType).Elem()
@@ -100,7 +83,7 @@ func (r *tables) typed(key any) any {
 }
 
 // ownerKey is the owner as its columns hold it.
-func (r *tables) ownerKey(owner any) ([]any, error) {
+func (r *untyped) ownerKey(owner any) ([]any, error) {
 	v := reflect.ValueOf(owner)
 	var key []any
 	for _, f := range r.fields.owners {
@@ -118,7 +101,7 @@ func (r *tables) ownerKey(owner any) ([]any, error) {
 }
 
 // checkTypes says whether ID and Owner fit the columns.
-func (r *tables) checkTypes(owner reflect.Type) error {
+func (r *untyped) checkTypes(owner reflect.Type) error {
 	if err := r.fields.id.typ.Fits(r.idType); err != nil {
 		return fmt.Errorf("repo: the ids of %q are %s: %w; NewOf names the types", r.res.Name, r.res.IDType, err)
 	}

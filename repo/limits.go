@@ -43,7 +43,7 @@ type limited struct {
 }
 
 // withLimits finds the rule of each limit that the plan declares.
-func (r *tables) withLimits(rules []*limit.Rule) (err error) {
+func (r *untyped) withLimits(rules []*limit.Rule) (err error) {
 	for _, l := range r.res.Limits {
 		at := slices.IndexFunc(rules, func(rule *limit.Rule) bool { return rule.Name() == l.Name && rule.Resource() == r.res.Name })
 		if at < 0 {
@@ -71,7 +71,7 @@ func (r *tables) withLimits(rules []*limit.Rule) (err error) {
 }
 
 // sums says whether an update may take room.
-func (r *tables) sums() bool {
+func (r *untyped) sums() bool {
 	return slices.ContainsFunc(r.limits, func(l limited) bool { return l.sum != nil })
 }
 
@@ -98,7 +98,7 @@ func (l limited) value(v reflect.Value) int64 {
 }
 
 // amounts refuses a row that counts for what no limit takes.
-func (r *tables) amounts(row reflect.Value) error {
+func (r *untyped) amounts(row reflect.Value) error {
 	for _, l := range r.limits {
 		if _, err := l.amount(row); err != nil {
 			return err
@@ -134,7 +134,7 @@ func mostOf(res schema.Resource, column string) (int64, error) {
 
 // take takes the room that a row needs which has become active in this transaction: the last thing that a
 // verb locks, for all rows of the owner may want it.
-func (r *tables) take(ctx context.Context, tx *onerow.Tx, row reflect.Value, owner []any, reserved map[string]string) error {
+func (r *untyped) take(ctx context.Context, tx *onerow.Tx, row reflect.Value, owner []any, reserved map[string]string) error {
 	for name := range reserved {
 		if !slices.ContainsFunc(r.limits, func(l limited) bool { return l.rule.Name() == name }) {
 			return fmt.Errorf("%w: a reservation of the limit %q, which is not of %q", ErrUnsupported, name, r.res.Name)
@@ -158,7 +158,7 @@ func (r *tables) take(ctx context.Context, tx *onerow.Tx, row reflect.Value, own
 }
 
 // give gives back what an active row took that is not active any more. A row that a deletion hides keeps it.
-func (r *tables) give(ctx context.Context, tx *onerow.Tx, h *held) error {
+func (r *untyped) give(ctx context.Context, tx *onerow.Tx, h *held) error {
 	for _, l := range r.limits {
 		if err := l.rule.Give(ctx, tx, l.counted(h.row), h.owner[:l.owners]...); err != nil {
 			return err
@@ -169,7 +169,7 @@ func (r *tables) give(ctx context.Context, tx *onerow.Tx, h *held) error {
 
 // handOver gives back to the old owner what a moved active row needs of the new one's, in the order in which
 // two rows that are exchanged lock the same.
-func (r *tables) handOver(ctx context.Context, tx *onerow.Tx, h *held, to []any) error {
+func (r *untyped) handOver(ctx context.Context, tx *onerow.Tx, h *held, to []any) error {
 	for _, l := range r.limits {
 		old, err := onerow.EncodeKey(h.owner[:l.owners]...)
 		if err != nil {
@@ -185,22 +185,21 @@ func (r *tables) handOver(ctx context.Context, tx *onerow.Tx, h *held, to []any)
 		n := l.counted(h.row)
 		give := func() error { return l.rule.Give(ctx, tx, n, h.owner[:l.owners]...) }
 		take := func() error { return l.rule.Take(ctx, tx, n, to[:l.owners]...) }
-		first, second := give, take
+		steps := []func() error{give, take}
 		if owner < old {
-			first, second = take, give
+			slices.Reverse(steps)
 		}
-		if err := first(); err != nil {
-			return err
-		}
-		if err := second(); err != nil {
-			return err
+		for _, step := range steps {
+			if err := step(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 // adjust takes or gives the difference that an update of an active row makes.
-func (r *tables) adjust(ctx context.Context, tx *onerow.Tx, before, after reflect.Value, owner []any) error {
+func (r *untyped) adjust(ctx context.Context, tx *onerow.Tx, before, after reflect.Value, owner []any) error {
 	for _, l := range r.limits {
 		if l.sum == nil {
 			continue
@@ -223,12 +222,4 @@ func (r *tables) adjust(ctx context.Context, tx *onerow.Tx, before, after reflec
 		}
 	}
 	return nil
-}
-
-// follow runs a verb that takes room.
-func (r *tables) follow(ctx context.Context, db onerow.DB, verb func() error) error {
-	if len(r.limits) == 0 {
-		return verb()
-	}
-	return limit.Follow(ctx, db, verb)
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/schema"
 )
@@ -88,11 +87,10 @@ const (
 // where the database has it under another name than the plan's DDL that is one more, and MariaDB before 11
 // may then read all that is before the page.
 func (r *Of[T, ID, Owner]) List(ctx context.Context, db onerow.DB, owner Owner, o PageOptions) (Page[T], error) {
-	return pageOf[T](r.tables.listRows(ctx, db, owner, o))
+	return pageOf[T](r.list(ctx, db, owner, o))
 }
 
-// listRows is List for rows of any type.
-func (r *tables) listRows(ctx context.Context, db onerow.DB, owner any, o PageOptions) (page, error) {
+func (r *untyped) list(ctx context.Context, db onerow.DB, owner any, o PageOptions) (page, error) {
 	l, err := r.listing(owner, o)
 	if err != nil {
 		return page{}, r.wrapList("list", err)
@@ -144,7 +142,7 @@ type page struct {
 
 // page runs a list's statement, which reads one row more than the page has. cursor is called with the page's
 // last one, when more has what the statement says beside it.
-func (r *tables) page(ctx context.Context, db onerow.DB, query string, args []any, limit int, more []any, cursor func(row reflect.Value) (Cursor, error)) (page, error) {
+func (r *untyped) page(ctx context.Context, db onerow.DB, query string, args []any, limit int, more []any, cursor func(row reflect.Value) (Cursor, error)) (page, error) {
 	p := page{items: reflect.New(reflect.SliceOf(r.typ)).Elem()}
 	var behind Cursor
 	var version int64
@@ -172,7 +170,7 @@ func (r *tables) page(ctx context.Context, db onerow.DB, query string, args []an
 }
 
 // wrapList leaves errors as they are that name the list themselves.
-func (r *tables) wrapList(verb string, err error) error {
+func (r *untyped) wrapList(verb string, err error) error {
 	if errors.Is(err, ErrUnsupported) || errors.Is(err, ErrInvalidFilter) || errors.Is(err, ErrInvalidCursor) {
 		return err
 	}
@@ -185,11 +183,14 @@ func (r *tables) wrapList(verb string, err error) error {
 // page continues behind the last name (keyset). Archived rows are [ErrUnsupported]: several may have one name
 // there. One statement, over the unique index (owner, name key).
 func (r *Of[T, ID, Owner]) ListByName(ctx context.Context, db onerow.DB, owner Owner, prefix string, o PageOptions) (Page[T], error) {
-	return pageOf[T](r.tables.listRowsByName(ctx, db, owner, prefix, o))
+	return pageOf[T](r.listByName(ctx, db, owner, prefix, o))
 }
 
-// listRowsByName is ListByName for rows of any type.
-func (r *tables) listRowsByName(ctx context.Context, db onerow.DB, owner any, prefix string, o PageOptions) (p page, err error) {
+// sqlListByName reads by the unique index (owner, name key).
+const sqlListByName = `SELECT /*+ INDEX({active} one_name) */ {fields}, version, 'active' FROM {active} IGNORE INDEX (PRIMARY)
+  WHERE {ownerIs} AND {nameKey} >= ? AND {nameKey} < ? ORDER BY {nameKey} LIMIT ?`
+
+func (r *untyped) listByName(ctx context.Context, db onerow.DB, owner any, prefix string, o PageOptions) (p page, err error) {
 	switch {
 	case !r.res.Named():
 		return p, fmt.Errorf("%w: %q has no names to list by", ErrUnsupported, r.res.Name)
@@ -198,10 +199,7 @@ func (r *tables) listRowsByName(ctx context.Context, db onerow.DB, owner any, pr
 	case o.State != schema.Active && o.State != "":
 		return p, fmt.Errorf("%w: only active rows of %q are in an index of names", ErrUnsupported, r.res.Name)
 	}
-	args, err := r.ownerKey(owner)
-	if err == nil {
-		err = r.forOwner(args)
-	}
+	args, err := r.namedOwner(owner)
 	if err != nil {
 		return p, r.wrap("list", nil, err)
 	}
@@ -219,20 +217,15 @@ func (r *tables) listRowsByName(ctx context.Context, db onerow.DB, owner any, pr
 		return p, err
 	}
 	limit := o.limit()
-	p, err = r.page(ctx, db, r.sql.listByName, append(slices.Clone(args), from, append(first, 0xff), limit+1), limit, nil,
+	p, err = r.page(ctx, db, r.text(sqlListByName), append(slices.Clone(args), from, append(first, 0xff), limit+1), limit, nil,
 		func(row reflect.Value) (Cursor, error) { return r.nameCursor(l, row) })
 	return p, r.wrap("list", nil, err)
-}
-
-func (r *tables) listByNameSQL() string {
-	return fmt.Sprintf("SELECT /*+ INDEX(%s %s) */ %s, version, 'active' FROM %[1]s IGNORE INDEX (PRIMARY) WHERE %[4]s AND %[5]s >= ? AND %[5]s < ? ORDER BY %[5]s LIMIT ?",
-		r.active.table, ident.Quote("one_name"), r.fields.selectList(), r.ownerIs(), ident.Quote(r.res.Label.Key))
 }
 
 // byName begins the cursors of lists in the order of names.
 const byName = "name"
 
-func (r *tables) nameCursor(l *listing, row reflect.Value) (Cursor, error) {
+func (r *untyped) nameCursor(l *listing, row reflect.Value) (Cursor, error) {
 	name, err := r.res.Label.Kind.Parse(r.label(row))
 	if err != nil {
 		return "", err
@@ -243,7 +236,7 @@ func (r *tables) nameCursor(l *listing, row reflect.Value) (Cursor, error) {
 // nameFrom is the key that a page begins with: the first of the prefix, or what comes right behind the
 // cursor's. Keys are UTF-8, so none has the byte 0xff: with it behind the prefix comes after all that begin
 // with it.
-func (r *tables) nameFrom(l *listing, c Cursor, first []byte) ([]byte, error) {
+func (r *untyped) nameFrom(l *listing, c Cursor, first []byte) ([]byte, error) {
 	if c == "" {
 		return bytes.Clone(first), nil
 	}
@@ -262,11 +255,10 @@ func (r *tables) nameFrom(l *listing, c Cursor, first []byte) ([]byte, error) {
 // [Of.List] lists and refuses what it refuses. One statement, which reads that many entries of the list's
 // index, with both states twice as many, and no row; see List for MariaDB.
 func (r *Of[T, ID, Owner]) Count(ctx context.Context, db onerow.DB, owner Owner, o PageOptions, most int) (int, error) {
-	return r.tables.countRows(ctx, db, owner, o, most)
+	return r.count(ctx, db, owner, o, most)
 }
 
-// countRows is Count for rows of any type.
-func (r *tables) countRows(ctx context.Context, db onerow.DB, owner any, o PageOptions, most int) (int, error) {
+func (r *untyped) count(ctx context.Context, db onerow.DB, owner any, o PageOptions, most int) (int, error) {
 	if most <= 0 {
 		return 0, fmt.Errorf("%w: a count of at most %d", ErrUnsupported, most)
 	}

@@ -41,7 +41,7 @@ var (
 
 // listColumn reads the column's declared type. One that the server compares otherwise than it is ordered, or
 // by a setting of the session, is none: FLOAT, TIMESTAMP, JSON.
-func (r *tables) listColumn(name string) (listColumn, error) {
+func (r *untyped) listColumn(name string) (listColumn, error) {
 	c := listColumn{name: name, declared: r.res.ColumnType(name)}
 	c.null = !strings.Contains(strings.ToUpper(c.declared), "NOT NULL")
 	switch typeWord(c.declared) {
@@ -83,25 +83,19 @@ func (c listColumn) value(v any) (any, error) {
 	converted, err := any(nil), error(nil)
 	if rv.Kind() == reflect.Array && c.kind == keyColumn { // a UUID: its Value method gives text
 		converted, err = c.key.Value(rv.Interface())
-	} else if converted, err = value(rv.Interface()); err == nil && !isNil(converted) {
+	} else if converted, err = value(rv.Interface()); err == nil && !isNull(converted) {
 		if _, isTime := rv.Interface().(time.Time); isTime && c.kind == dateColumn {
 			converted = rv.Interface().(time.Time).UTC().Format(time.DateOnly)
 		}
 		converted, err = c.fit(converted)
 	}
-	if isNil(converted) && err == nil {
+	if isNull(converted) && err == nil {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %q, which is %s: %w", ErrInvalidFilter, c.name, c.declared, err)
 	}
 	return converted, nil
-}
-
-// isNil says whether the driver is given NULL.
-func isNil(v any) bool {
-	raw, isBytes := v.([]byte)
-	return v == nil || isBytes && raw == nil
 }
 
 // fit takes what the driver would be given to what the column holds.

@@ -50,7 +50,7 @@ type listing struct {
 
 // part is the part of a list that one table has.
 type part struct {
-	side
+	state schema.State
 	index string
 }
 
@@ -66,19 +66,16 @@ func (l *listing) plain() bool {
 }
 
 // listing resolves what is wanted, or says why there is no such list.
-func (r *tables) listing(owner any, o PageOptions) (*listing, error) {
-	sides, err := r.sides(o.State)
+func (r *untyped) listing(owner any, o PageOptions) (*listing, error) {
+	states, err := r.states(o.State)
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{state: sides[0].state, desc: o.Sort.Descending}
-	if len(sides) > 1 {
+	l := &listing{state: states[0], desc: o.Sort.Descending}
+	if len(states) > 1 {
 		l.state = AnyState
 	}
-	if l.owner, err = r.ownerKey(owner); err == nil {
-		err = r.forOwner(l.owner)
-	}
-	if err == nil {
+	if l.owner, err = r.namedOwner(owner); err == nil {
 		err = r.filters(l, o.Where)
 	}
 	if err == nil {
@@ -88,34 +85,34 @@ func (r *tables) listing(owner any, o PageOptions) (*listing, error) {
 		return nil, err
 	}
 	equal := slices.Sorted(maps.Keys(o.Where))
-	for _, s := range sides {
-		index, ok := r.res.ListIndex(s.state, equal, l.sort.name)
+	for _, state := range states {
+		index, ok := r.res.ListIndex(state, equal, l.sort.name)
 		if !ok {
-			return nil, &NoIndexError{Resource: r.res.Name, Index: r.res.IndexFor(s.state, equal, l.sort.name)}
+			return nil, &NoIndexError{Resource: r.res.Name, Index: r.res.IndexFor(state, equal, l.sort.name)}
 		}
-		l.parts = append(l.parts, part{s, index})
+		l.parts = append(l.parts, part{state, index})
 	}
 	return l, nil
 }
 
-// sides are the tables that have the rows of a state.
-func (r *tables) sides(state schema.State) ([]side, error) {
+// states are active, archived or both, as the caller wants.
+func (r *untyped) states(state schema.State) ([]schema.State, error) {
 	switch {
 	case len(r.fields.owners) == 0:
 		return nil, fmt.Errorf("%w: %q has no owner to list by", ErrUnsupported, r.res.Name)
 	case state == schema.Archived && r.res.Archive == "":
 		return nil, fmt.Errorf("%w: %q has no archive", ErrUnsupported, r.res.Name)
 	case state == schema.Archived:
-		return []side{r.archive}, nil
+		return []schema.State{schema.Archived}, nil
 	case state == AnyState && r.res.Archive != "":
-		return []side{r.active, r.archive}, nil
+		return []schema.State{schema.Active, schema.Archived}, nil
 	case state == schema.Active || state == "" || state == AnyState:
-		return []side{r.active}, nil
+		return []schema.State{schema.Active}, nil
 	}
 	return nil, fmt.Errorf("%w: the state %q is none of %q, %q and %q", ErrUnsupported, state, schema.Active, schema.Archived, AnyState)
 }
 
-func (r *tables) filters(l *listing, where Where) error {
+func (r *untyped) filters(l *listing, where Where) error {
 	for _, name := range slices.Sorted(maps.Keys(where)) {
 		switch {
 		case name == r.res.ID:
@@ -137,7 +134,7 @@ func (r *tables) filters(l *listing, where Where) error {
 }
 
 // order: rows that have one value of the column are in the order of their ids.
-func (r *tables) order(l *listing, o PageOptions) (err error) {
+func (r *untyped) order(l *listing, o PageOptions) (err error) {
 	name, bounded := o.Sort.Column, o.Sort.From != nil || o.Sort.To != nil
 	_, fixed := o.Where[name]
 	switch {
@@ -184,7 +181,7 @@ func (c *clause) and(term string, args ...any) {
 // takes the owner's entries one by one from the end where the order descends. A comparison of rows, (a, id)
 // > (?, ?), scans on either; OR is read as two ranges of one index. Both halves of a UNION are of one
 // snapshot. No locks.
-func (r *tables) pageSQL(l *listing, after position, limit int, force bool) (string, []any) {
+func (r *untyped) pageSQL(l *listing, after position, limit int, force bool) (string, []any) {
 	var halves []string
 	var args []any
 	for _, p := range l.parts {
@@ -206,7 +203,7 @@ func (r *tables) pageSQL(l *listing, after position, limit int, force bool) (str
 }
 
 // countSQL is the statement that counts a list's rows, at most so many of each state.
-func (r *tables) countSQL(l *listing, most int, force bool) (string, []any) {
+func (r *untyped) countSQL(l *listing, most int, force bool) (string, []any) {
 	var numbers []string
 	var args []any
 	for _, p := range l.parts {
@@ -217,7 +214,7 @@ func (r *tables) countSQL(l *listing, most int, force bool) (string, []any) {
 }
 
 // partSQL reads one table, in the order of the list from a position on.
-func (r *tables) partSQL(l *listing, p part, after position, columns string, limit int, force bool) (string, []any) {
+func (r *untyped) partSQL(l *listing, p part, after position, columns string, limit int, force bool) (string, []any) {
 	where := clause{args: slices.Clone(l.owner)}
 	where.terms = append(where.terms, r.ownerIs())
 	for _, f := range l.where {
@@ -240,16 +237,19 @@ func (r *tables) partSQL(l *listing, p part, after position, columns string, lim
 	if !after.begin {
 		r.behind(l, after, &where)
 	}
-	forced := ""
+	table, forced := r.res.Active, ""
+	if p.state == schema.Archived {
+		table = r.res.Archive
+	}
 	if force {
 		forced = " /*M! FORCE INDEX (" + ident.Quote(p.index) + ") */"
 	}
 	return fmt.Sprintf("SELECT /*+ INDEX(%s %s) */ %s FROM %[1]s IGNORE INDEX (PRIMARY)%[4]s WHERE %[5]s ORDER BY %[6]s LIMIT ?",
-		p.table, ident.Quote(p.index), columns, forced, strings.Join(where.terms, " AND "), r.orderBy(l, after)), append(where.args, limit)
+		ident.Quote(table), ident.Quote(p.index), columns, forced, strings.Join(where.terms, " AND "), r.orderBy(l, after)), append(where.args, limit)
 }
 
 // behind leaves out what is not behind a position. NULL comes first.
-func (r *tables) behind(l *listing, after position, where *clause) {
+func (r *untyped) behind(l *listing, after position, where *clause) {
 	id, sort, beyond := ident.Quote(r.res.ID), ident.Quote(l.sort.name), " > "
 	if l.desc {
 		beyond = " < "
@@ -272,7 +272,7 @@ func (r *tables) behind(l *listing, after position, where *clause) {
 
 // orderBy: behind the last NULL of a descending list there are only NULLs, of which MariaDB before 11 would
 // sort all.
-func (r *tables) orderBy(l *listing, after position) string {
+func (r *untyped) orderBy(l *listing, after position) string {
 	direction := ""
 	if l.desc {
 		direction = " DESC"

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/schema"
@@ -56,32 +54,27 @@ var ErrBeingDeleted error = parentError("repo: the row is being deleted, with wh
 // cluster one more for each row above that is not a root. A taken name costs a ROLLBACK, a look-up and a
 // second try, and so does every further conflict.
 func (r *Of[T, ID, Owner]) Move(ctx context.Context, db onerow.DB, id ID, to func(row *T) error) (onerow.Result[T], error) {
-	return answer[T](r.tables.moveRow(ctx, db, id, onRow(to)))
+	return answer[T](r.move(ctx, db, id, onRow(to)))
 }
 
-// moveRow is Move for rows of any type.
-func (r *tables) moveRow(ctx context.Context, db onerow.DB, rowID any, to func(row reflect.Value) error) (res result, err error) {
-	if len(r.fields.owners) == 0 && r.fields.above.index == nil {
+func (r *untyped) move(ctx context.Context, db onerow.DB, id any, to func(row reflect.Value) error) (result, error) {
+	if len(r.home) == 0 {
 		return result{}, fmt.Errorf("%w: %q has neither an owner nor a parent", ErrUnsupported, r.res.Name)
 	}
-	id, err := r.key("move", rowID)
+	c, err := r.call("move", id)
 	if err != nil {
 		return result{}, err
 	}
-	err = r.follow(ctx, db, func() (err error) {
-		res, err = r.untilNamed(ctx, db, "move", id, func(ctx context.Context, tx *onerow.Tx, copyNo int) (result, error) {
-			return r.moveFrom(ctx, tx, id, to, copyNo)
-		})
-		return err
+	return r.untilNamed(ctx, db, c, func(ctx context.Context, tx *onerow.Tx, copyNo int) (result, error) {
+		return r.moveFrom(ctx, tx, c.id, to, copyNo)
 	})
-	return res, err
 }
 
 // moveFrom moves a row from where it is found.
-func (r *tables) moveFrom(ctx context.Context, tx *onerow.Tx, id any, to func(row reflect.Value) error, copyNo int) (res result, err error) {
-	h, found, err := r.lock(ctx, tx, r.active, id)
+func (r *untyped) moveFrom(ctx context.Context, tx *onerow.Tx, id any, to func(row reflect.Value) error, copyNo int) (res result, err error) {
+	h, found, err := r.lock(ctx, tx, schema.Active, id)
 	if err == nil && !found && r.res.EditArchived {
-		h, found, err = r.lock(ctx, tx, r.archive, id)
+		h, found, err = r.lock(ctx, tx, schema.Archived, id)
 		found = found && h.deletionID == 0
 	}
 	switch {
@@ -90,7 +83,7 @@ func (r *tables) moveFrom(ctx context.Context, tx *onerow.Tx, id any, to func(ro
 	case !found:
 		return res, r.notActive(ctx, tx, id)
 	}
-	if err := r.single(ctx, tx, h, id); err != nil {
+	if err := r.refuseTwin(ctx, tx, h, id); err != nil {
 		return res, err
 	}
 	m, err := r.moveOf(h.row, to)
@@ -113,7 +106,7 @@ type move struct {
 	columns                     []string // that change
 }
 
-func (r *tables) homeOf(row reflect.Value) (h home, err error) {
+func (r *untyped) homeOf(row reflect.Value) (h home, err error) {
 	if h.owner, err = r.ownerOf(row); err == nil && r.fields.above.index != nil {
 		h.parent, err = r.fields.above.of(row)
 	}
@@ -121,7 +114,7 @@ func (r *tables) homeOf(row reflect.Value) (h home, err error) {
 }
 
 // moveOf asks to where the row goes.
-func (r *tables) moveOf(row reflect.Value, to func(row reflect.Value) error) (m move, err error) {
+func (r *untyped) moveOf(row reflect.Value, to func(row reflect.Value) error) (m move, err error) {
 	if m.from, err = r.homeOf(row); err != nil {
 		return m, err
 	}
@@ -151,78 +144,50 @@ func (r *tables) moveOf(row reflect.Value, to func(row reflect.Value) error) (m 
 	return m, r.storedBelow(m.columns)
 }
 
-// moving are the statements of a move, see movingSQL.
-type moving struct {
-	give, below, archived string
-	leave, enter          []rung   // lock the parent
-	above                 [][]rung // lock the row above that, and so on
-}
-
-// movingSQL: all find their row by the primary key; it is locked, and the version proves that it is the one
-// that was read. give writes owner, parent and name, over the unique index (owner, name key), below the
-// parent alone.
-func (r *tables) movingSQL(q *statements) (m moving) {
-	write := func(s side, columns []string, more, condition string) string {
-		set := make([]string, len(columns))
-		for i, column := range columns {
-			set[i] = ident.Quote(column) + " = ?"
-		}
-		return fmt.Sprintf("UPDATE %s SET %s%s, version = version + 1, updated_at = UTC_TIMESTAMP(6) WHERE %s AND version = ?%s",
-			s.table, strings.Join(set, ", "), more, r.byID(), condition)
-	}
-	home, unflag := r.homeColumns(), ""
-	if r.res.Quota.Flag != "" {
-		unflag = ", " + ident.Quote(r.res.Quota.Flag) + " = 0"
-	}
-	if len(home) > 0 {
-		m.give = write(r.active, append(slices.Clone(home), r.nameColumns()...), unflag, "")
-		if r.res.EditArchived {
-			m.archived = write(r.archive, home, "", shown)
-		}
-	}
-	if r.parent.Name != "" {
-		m.below = write(r.active, []string{r.res.Parent.Column}, "", "")
-		r.aboveSQL(q, &m)
-	}
-	return m
-}
-
 // homeColumns are those of the owner and the parent.
-func (r *tables) homeColumns() []string {
-	columns := r.res.Owners()
-	if r.res.Parent.Column != "" && !slices.Contains(columns, r.res.Parent.Column) {
-		columns = append(columns, r.res.Parent.Column)
+func homeColumns(res schema.Resource) []string {
+	columns := res.Owners()
+	if res.Parent.Column != "" && !slices.Contains(columns, res.Parent.Column) {
+		columns = append(columns, res.Parent.Column)
 	}
-	return columns
+	return slices.Clip(columns)
 }
 
 // homeArgs are the values of these.
-func (r *tables) homeArgs(h home) []any {
+func (r *untyped) homeArgs(h home) []any {
 	args := slices.Clone(h.owner)
-	if len(r.homeColumns()) > len(args) {
+	if len(r.home) > len(args) {
 		args = append(args, h.parent)
 	}
 	return args
 }
 
+// What writes owner, parent and name, over the unique index (owner, name key), or the parent alone. All find
+// their row by the primary key; it is locked, and the version proves that it is the one that was read.
+const (
+	sqlGive         = `UPDATE {active} SET {setHome}{setName}{withinQuota}{touch} WHERE {byID} AND version = ?`
+	sqlMoveBelow    = `UPDATE {active} SET {setParent}{touch} WHERE {byID} AND version = ?`
+	sqlMoveArchived = `UPDATE {archive} SET {setHome}{touch} WHERE {byID} AND version = ?` + shown
+)
+
 // moveTx moves a locked row.
-func (r *tables) moveTx(ctx context.Context, tx *onerow.Tx, h held, id any, m move, copyNo int) (res result, err error) {
+func (r *untyped) moveTx(ctx context.Context, tx *onerow.Tx, h held, id any, m move, copyNo int) (res result, err error) {
 	if err := r.lockAbove(ctx, tx, h, m); err != nil {
 		return res, err
 	}
 	if h.state == schema.Archived {
-		return r.after(ctx, tx, r.archive, id, onerow.Stmt{Query: r.sql.moving.archived, Args: append(r.homeArgs(m.to), id, h.version), One: true})
+		return r.writeAndRead(ctx, tx, schema.Archived, id, onerow.Stmt{Query: r.text(sqlMoveArchived), Args: append(r.homeArgs(m.to), id, h.version), One: true})
 	}
-	w := attempt{id: id, from: r.active.table, owner: m.to.owner, columns: r.homeColumns(), args: r.homeArgs(m.to)}
-	write := onerow.Stmt{Query: r.sql.moving.below, Args: []any{m.to.parent, id, h.version}, One: true}
+	w := attempt{id: id, from: schema.Active, owner: m.to.owner, columns: r.home, args: r.homeArgs(m.to)}
+	write := onerow.Stmt{Query: r.text(sqlMoveBelow), Args: []any{m.to.parent, id, h.version}, One: true}
 	if m.changesOwner { // and so the row needs its name there
 		var args []any
 		if w.name, args, err = r.nameOf(h, copyNo); err != nil {
 			return res, err
 		}
-		write.Query, write.Args = r.sql.moving.give, slices.Concat(w.args, args, []any{id, h.version})
+		write.Query, write.Args = r.text(sqlGive), slices.Concat(w.args, args, []any{id, h.version})
 	}
-	res, err = r.after(ctx, tx, r.active, id, write)
+	res, err = r.writeAndRead(ctx, tx, schema.Active, id, write)
 	switch {
 	case err == nil:
 		return res, r.changedHands(ctx, tx, h, m)
@@ -234,7 +199,7 @@ func (r *tables) moveTx(ctx context.Context, tx *onerow.Tx, h held, id any, m mo
 
 // changedHands tells what counts the active rows of an owner that one has left the old owner and come to the
 // new one. It is the one place for that, in the transaction of the move, behind the write of the row.
-func (r *tables) changedHands(ctx context.Context, tx *onerow.Tx, h held, m move) error {
+func (r *untyped) changedHands(ctx context.Context, tx *onerow.Tx, h held, m move) error {
 	if !m.changesOwner {
 		if r.ordersBy(m.columns) {
 			return r.mark(ctx, tx, h.owner)

@@ -16,8 +16,9 @@ import (
 
 // above is a resource above: the parent's, its parent's, and so on.
 type above struct {
-	res schema.Resource
-	up  keyField // its parent's column; the index is nil where there is none
+	res   schema.Resource
+	up    keyField // its parent's column; empty where there is none
+	rungs []rung   // lock a row of it, active or archived
 }
 
 // resourcesAbove are the resources above one, from its parent to the root.
@@ -32,51 +33,30 @@ func resourcesAbove(plan schema.Plan, res schema.Resource) (list []above, err er
 				return nil, err
 			}
 		}
+		a.rungs = a.rungsWhere(ident.Quote(res.ID) + " = ?")
 		list = append(list, a)
 	}
 	return list, nil
 }
 
-// upColumn is what is read of a row above.
-func (a above) upColumn() string {
-	if a.up.column == "" {
-		return "1"
+// rungsWhere lock the row of a condition, the active one and the archived one, and read what it is below.
+func (a above) rungsWhere(condition string) []rung {
+	up := "1"
+	if a.up.column != "" {
+		up = ident.Quote(a.up.column)
 	}
-	return ident.Quote(a.up.column)
+	rungs := []rung{rungOf(a.res, a.res.Active, up, condition)}
+	if a.res.Archive != "" {
+		rungs = append(rungs, rungOf(a.res, a.res.Archive, up, condition+shown))
+	}
+	return rungs
 }
 
-// aboveSQL are the statements that lock the rows above and read what they are below in turn: the old parent
-// may be archived, the new one must be as for a new row.
-func (r *tables) aboveSQL(q *statements, m *moving) {
-	for i, a := range r.above {
-		if i == 0 {
-			up := func(rungs ...rung) (list []rung) {
-				for _, g := range rungs {
-					if g.read != "" {
-						g.read = "SELECT " + a.upColumn() + strings.TrimPrefix(g.read, "SELECT 1")
-						list = append(list, g)
-					}
-				}
-				return list
-			}
-			m.leave, m.enter = up(q.parentActive, q.parentArchived), up(q.parentCreate)
-			if r.res.Parent.Archived {
-				m.enter = append(m.enter, up(q.parentCreateArchived)...)
-			}
-		}
-		id := ident.Quote(a.res.ID) + " = ?"
-		rungs := []rung{rungOf(a.res, a.res.Active, a.upColumn(), id)}
-		if a.res.Archive != "" {
-			rungs = append(rungs, rungOf(a.res, a.res.Archive, a.upColumn(), id+shown))
-		}
-		m.above = append(m.above, rungs)
-	}
-}
-
-// branch is the rows above the old home or the new one; key is the next one.
+// branch is the rows above the old home or the new one, of which key is the next.
 type branch struct {
-	key  any
-	gone error // that one of them is not there
+	key    any
+	enters bool  // it is the new one
+	tenant []any // that the first row of a new one has, too
 }
 
 // lockAbove locks what is above the row, before it goes to another parent: all rows up to the root, where it
@@ -84,7 +64,7 @@ type branch struct {
 // worker locks a parent before it deletes it, behind the rows below; so what a cascade has to find is still
 // below its root, and nothing leaves that was found. Level by level and in the order of the keys, as workers
 // do. A row that stays below its parent needs that alone.
-func (r *tables) lockAbove(ctx context.Context, tx *onerow.Tx, h held, m move) error {
+func (r *untyped) lockAbove(ctx context.Context, tx *onerow.Tx, h held, m move) error {
 	var tenant []any
 	if r.withTenant() {
 		tenant = m.to.owner[:1]
@@ -95,39 +75,24 @@ func (r *tables) lockAbove(ctx context.Context, tx *onerow.Tx, h held, m move) e
 		}
 		return r.lockParent(ctx, tx, h.parent, true)
 	}
-	leave := branch{h.parent, ErrBeingDeleted}
-	enter := branch{m.to.parent, ErrParentNotFound}
+	leave, enter := &branch{key: h.parent}, &branch{key: m.to.parent, enters: true, tenant: tenant}
 	jobs := []openJob{{r.res.Name, h.key}}
 	for level, a := range r.above {
-		jobs = append(jobs, openJob{a.res.Name, leave.key})
-		same := keytype.Compare(leave.key, enter.key) == 0
-		if !same {
-			jobs = append(jobs, openJob{a.res.Name, enter.key})
+		branches := []*branch{leave, enter}
+		switch order := keytype.Compare(leave.key, enter.key); {
+		case order == 0: // they have met
+			branches = branches[:1]
+		case order > 0:
+			branches = []*branch{enter, leave}
 		}
-		climb := func(b *branch, rungs []rung, args ...any) error {
-			return r.climb(ctx, tx, level, b, rungs, args...)
+		for _, b := range branches {
+			jobs = append(jobs, openJob{a.res.Name, b.key})
+			if err := r.climb(ctx, tx, level, b); err != nil {
+				return err
+			}
 		}
-		left, entered := r.sql.moving.above[level], r.sql.moving.above[level]
-		var more []any
-		if level == 0 {
-			left, entered, more = r.sql.moving.leave, r.sql.moving.enter, tenant
-		}
-		var err error
-		switch {
-		case same:
-			err = climb(&leave, left)
+		if len(branches) == 1 {
 			enter.key = leave.key
-		case keytype.Compare(leave.key, enter.key) < 0:
-			if err = climb(&leave, left); err == nil {
-				err = climb(&enter, entered, more...)
-			}
-		default:
-			if err = climb(&enter, entered, more...); err == nil {
-				err = climb(&leave, left)
-			}
-		}
-		if err != nil {
-			return err
 		}
 	}
 	return r.noOpenJob(ctx, tx, jobs)
@@ -135,27 +100,27 @@ func (r *tables) lockAbove(ctx context.Context, tx *onerow.Tx, h held, m move) e
 
 // climb locks a row above and goes on to the one above that. One statement, up to two per try where the row
 // is not active; in a plan for a cluster one more below the root, to read what the row is below.
-func (r *tables) climb(ctx context.Context, tx *onerow.Tx, level int, b *branch, rungs []rung, more ...any) error {
-	args := append([]any{b.key}, more...)
-	for try := 0; try == 0 || try < asks && len(rungs) > 1; try++ {
-		for _, g := range rungs {
-			var up, target any
-			if a := r.above[level]; a.up.column != "" {
-				target = a.up.into(&up)
-			}
-			if found, err := g.lock(ctx, tx, args, target); found || err != nil {
-				b.key = up
-				return err
-			}
-		}
+func (r *untyped) climb(ctx context.Context, tx *onerow.Tx, level int, b *branch) error {
+	a := r.above[level]
+	rungs, args := a.rungs, []any{b.key}
+	if level == 0 && b.enters {
+		rungs, args = r.parentToEnter(), append(args, b.tenant...)
 	}
-	if err := missed(ctx, tx, rungs, args); err != nil {
+	var up, target any
+	if a.up.column != "" {
+		target = a.up.into(&up)
+	}
+	if found, err := lockOne(ctx, tx, rungs, args, target); found || err != nil {
+		b.key = up
 		return err
 	}
-	if level == 0 && !errors.Is(b.gone, ErrBeingDeleted) {
+	switch {
+	case level == 0 && b.enters:
 		return r.noParent(ctx, tx, args, false)
+	case b.enters:
+		return fmt.Errorf("%w: %s %s is gone or hidden by a deletion", ErrParentNotFound, a.res.Name, keytype.Show(b.key))
 	}
-	return fmt.Errorf("%w: %s %s is gone or hidden by a deletion", b.gone, r.above[level].res.Name, keytype.Show(b.key))
+	return fmt.Errorf("%w: %s %s is gone or hidden by a deletion", ErrBeingDeleted, a.res.Name, keytype.Show(b.key))
 }
 
 // openJob is a row that may have an open job.
@@ -173,7 +138,7 @@ const sqlOpenJob = `(SELECT deletion_id FROM onerow_job WHERE resource = ? AND r
 
 // noOpenJob refuses to move a row out of a cascade, or into one, whose root nothing hides: an operator has
 // queued it. One statement.
-func (r *tables) noOpenJob(ctx context.Context, tx *onerow.Tx, rows []openJob) error {
+func (r *untyped) noOpenJob(ctx context.Context, tx *onerow.Tx, rows []openJob) error {
 	parts, args := make([]string, len(rows)), []any{}
 	for i, row := range rows {
 		key, err := onerow.EncodeKey(row.key)
@@ -256,7 +221,7 @@ func storedIn(plan schema.Plan, res schema.Resource, columns []string) (list []s
 }
 
 // storedBelow refuses to change columns that tables below store. No statement.
-func (r *tables) storedBelow(columns []string) error {
+func (r *untyped) storedBelow(columns []string) error {
 	e := &ChildrenError{Resource: r.res.Name}
 	for _, s := range r.stored {
 		if !slices.Contains(columns, s.column) {

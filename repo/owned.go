@@ -39,27 +39,23 @@ var ErrOtherOwner = errors.New("repo: the repository is another owner's")
 // CancelDelete of a row that is gone 1 more, 2 where its job is dead. OwnedBy sends nothing itself; call it
 // for each request.
 func (r *Of[T, ID, Owner]) OwnedBy(owner Owner) *Of[T, ID, Owner] {
-	return &Of[T, ID, Owner]{r.tables.scopedTo(owner)}
+	return &Of[T, ID, Owner]{r.scopedTo(owner)}
 }
 
-// scopedTo is OwnedBy for rows of any type.
-func (r *tables) scopedTo(owner any) *tables {
+func (r *untyped) scopedTo(owner any) *untyped {
 	scoped := *r
 	key, err := r.ownerKey(owner)
 	scoped.owned, scoped.owner = true, key
 	if err != nil { // no row has such an owner
 		scoped.owner = nil
 	}
-	scoped.sql = scoped.statements()
-	scoped.sql.anybody = r.sql.where
-	if r.owned {
-		scoped.sql.anybody = r.sql.anybody
-	}
+	scoped.statements = newStatements()
+	scoped.newParent = scoped.newParentRungs()
 	return &scoped
 }
 
 // byID is the condition that finds a row by its id, and only a row of the owner's.
-func (r *tables) byID() string {
+func (r *untyped) byID() string {
 	condition := ident.Quote(r.res.ID) + " = ?"
 	switch {
 	case !r.owned:
@@ -75,7 +71,7 @@ func (r *tables) byID() string {
 
 // parentByID is the same for the row above a new one, whose tenant is a parameter. A row that is there may go
 // back to where it was.
-func (r *tables) parentByID() string {
+func (r *untyped) parentByID() string {
 	condition := ident.Quote(r.parent.ID) + " = ?"
 	if r.withTenant() {
 		condition += " AND " + ident.Quote(r.res.TenantColumn()) + " = ?"
@@ -90,12 +86,12 @@ func (r *tables) parentByID() string {
 }
 
 // ownedBy has the value in its text: the statement's parameters stay the same for everybody.
-func (r *tables) ownedBy(column string, i int) string {
+func (r *untyped) ownedBy(column string, i int) string {
 	return " AND " + ident.Quote(column) + " = " + keytype.Literal(r.owner[i])
 }
 
 // forOwner refuses another owner than the repository's.
-func (r *tables) forOwner(owner []any) error {
+func (r *untyped) forOwner(owner []any) error {
 	if !r.owned {
 		return nil
 	}
@@ -110,32 +106,33 @@ func (r *tables) forOwner(owner []any) error {
 	return nil
 }
 
+// namedOwner is the owner that a caller names beside the repository's, as its columns hold it.
+func (r *untyped) namedOwner(owner any) ([]any, error) {
+	key, err := r.ownerKey(owner)
+	if err == nil {
+		err = r.forOwner(key)
+	}
+	return key, err
+}
+
 // sqlDeletionOwner reads by the primary key. It is a current read, as sqlDeletion.
 const sqlDeletionOwner = `SELECT COALESCE(owner, '') FROM onerow_deletion WHERE id = ? LOCK IN SHARE MODE`
 
-// notMine is what a verb says of a row of which there is no trace.
-func (r *tables) notMine() error {
-	if !r.owned {
-		return nil
-	}
-	return onerow.ErrNotFound
-}
-
-// notTheirs refuses to queue the rest of a deletion below an id that another owner's row has by now, see
+// refuseAnothersID refuses to queue the rest of a deletion below an id that another owner's row has by now, see
 // [ErrIDReused]. One statement.
-func (r *tables) notTheirs(ctx context.Context, tx *onerow.Tx, id any) error {
+func (r *untyped) refuseAnothersID(ctx context.Context, tx *onerow.Tx, id any) error {
 	if !r.owned {
 		return nil
 	}
-	place, err := r.place(ctx, tx, r.sql.anybody, id)
+	place, err := r.all.where(ctx, tx, id)
 	if err == nil && place != "" {
 		err = onerow.ErrNotFound
 	}
 	return err
 }
 
-// wasMine refuses a row that is gone, unless the audit of its deletion says that it was the owner's.
-func (r *tables) wasMine(ctx context.Context, tx *onerow.Tx, deletionID int64) error {
+// refuseAnothersDeletion refuses a row that is gone, unless the audit of its deletion says that it was the owner's.
+func (r *untyped) refuseAnothersDeletion(ctx context.Context, tx *onerow.Tx, deletionID int64) error {
 	if !r.owned {
 		return nil
 	}

@@ -46,7 +46,7 @@ func (g rung) lock(ctx context.Context, tx *onerow.Tx, args []any, up any) (foun
 		}
 	}
 	if up == nil {
-		up = new(int)
+		up = new(any)
 	}
 	err = onerow.QueryRow(ctx, tx, g.read, args, up)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -72,11 +72,12 @@ func missed(ctx context.Context, tx *onerow.Tx, rungs []rung, args []any) error 
 	return nil
 }
 
-// lockOne locks a row that is in one of its tables. A row that moves may be passed: it is asked for again.
-func lockOne(ctx context.Context, tx *onerow.Tx, rungs []rung, args []any) (found bool, err error) {
-	for range asks {
+// lockOne locks a row that is in one of its tables, and reads what it is below into up unless that is nil. A
+// row that moves may be passed: it is asked for again.
+func lockOne(ctx context.Context, tx *onerow.Tx, rungs []rung, args []any, up any) (found bool, err error) {
+	for range emptyReads {
 		for _, g := range rungs {
-			if found, err := g.lock(ctx, tx, args, nil); found || err != nil {
+			if found, err := g.lock(ctx, tx, args, up); found || err != nil {
 				return found, err
 			}
 		}
@@ -87,24 +88,20 @@ func lockOne(ctx context.Context, tx *onerow.Tx, rungs []rung, args []any) (foun
 	return false, missed(ctx, tx, rungs, args)
 }
 
-// parentStatements lock the row above: of a new row, and of one that changes its table.
-type parentStatements struct {
-	parentCreate, parentCreateArchived rung
-	parentActive, parentArchived       rung
+// newParentRungs lock the row above a new one, active or archived: see parentByID.
+func (r *untyped) newParentRungs() []rung {
+	if r.parent.Name == "" {
+		return nil
+	}
+	return r.above[0].rungsWhere(r.parentByID())
 }
 
-func (r *tables) parentStatements() (q parentStatements) {
-	if r.parent.Name == "" {
-		return q
+// parentToEnter are those that may have a new row below them: an archived one where the plan says so.
+func (r *untyped) parentToEnter() []rung {
+	if r.res.Parent.Archived {
+		return r.newParent
 	}
-	parent := ident.Quote(r.parent.ID) + " = ?"
-	q.parentCreate = rungOf(r.parent, r.parent.Active, "1", r.parentByID())
-	q.parentActive = rungOf(r.parent, r.parent.Active, "1", parent)
-	if r.parent.Archive != "" {
-		q.parentCreateArchived = rungOf(r.parent, r.parent.Archive, "1", r.parentByID()+shown)
-		q.parentArchived = rungOf(r.parent, r.parent.Archive, "1", parent+shown)
-	}
-	return q
+	return r.newParent[:1]
 }
 
 // lockParent locks the row above, so that it cannot be deleted before this transaction ends: with the
@@ -112,29 +109,24 @@ func (r *tables) parentStatements() (q parentStatements) {
 // dying one. A new child needs an active parent, or an archived one where the plan says so; a child that
 // moves between its tables accepts both. The tenant of a new child is its parent's too. One statement, up to
 // two per try where the parent is not active.
-func (r *tables) lockParent(ctx context.Context, tx *onerow.Tx, parent any, archivedToo bool, tenant ...any) error {
+func (r *untyped) lockParent(ctx context.Context, tx *onerow.Tx, parent any, archivedToo bool, tenant ...any) error {
 	if r.parent.Name == "" {
 		return nil
 	}
-	rungs, args := []rung{r.sql.parentCreate}, append([]any{parent}, tenant...)
-	switch {
-	case archivedToo && r.parent.Archive != "":
-		rungs = []rung{r.sql.parentActive, r.sql.parentArchived}
-	case archivedToo:
-		rungs[0] = r.sql.parentActive
-	case r.res.Parent.Archived && r.parent.Archive != "":
-		rungs = append(rungs, r.sql.parentCreateArchived)
+	rungs, args := r.above[0].rungs, append([]any{parent}, tenant...)
+	if !archivedToo {
+		rungs = r.parentToEnter()
 	}
-	if found, err := lockOne(ctx, tx, rungs, args); found || err != nil {
+	if found, err := lockOne(ctx, tx, rungs, args, nil); found || err != nil {
 		return err
 	}
 	return r.noParent(ctx, tx, args, archivedToo)
 }
 
 // noParent says why the row above does not do. One statement, where it may be in the archive.
-func (r *tables) noParent(ctx context.Context, tx *onerow.Tx, args []any, archivedToo bool) error {
+func (r *untyped) noParent(ctx context.Context, tx *onerow.Tx, args []any, archivedToo bool) error {
 	if !archivedToo && r.parent.Archive != "" && !r.res.Parent.Archived {
-		err := onerow.QueryRow(ctx, tx, r.sql.parentCreateArchived.read, args, new(int))
+		err := onerow.QueryRow(ctx, tx, r.newParent[1].read, args, new(any))
 		if err == nil {
 			return fmt.Errorf("%w: %s %s; activate it first, or let the plan say that rows may be made there (parent: archived)",
 				ErrParentArchived, r.parent.Name, keytype.Show(args[0]))
@@ -147,7 +139,7 @@ func (r *tables) noParent(ctx context.Context, tx *onerow.Tx, args []any, archiv
 }
 
 // withTenant says whether a new row and the row above it have the same tenant column.
-func (r *tables) withTenant() bool {
+func (r *untyped) withTenant() bool {
 	tenant := r.res.TenantColumn()
 	return tenant != "" && tenant == r.parent.TenantColumn() && tenant != r.res.Parent.Column
 }
@@ -220,11 +212,10 @@ func (x further) of(f fields, row reflect.Value) ([]any, error) {
 	}
 	args, err := f.args(row, x.fields)
 	for i, arg := range args {
-		raw, isBytes := arg.([]byte)
-		if arg == nil || isBytes && raw == nil {
+		if isNull(arg) {
 			return nil, err
 		}
-		if isBytes {
+		if raw, isBytes := arg.([]byte); isBytes {
 			args[i] = bytes.Clone(raw)
 		}
 	}
@@ -232,7 +223,7 @@ func (x further) of(f fields, row reflect.Value) ([]any, error) {
 }
 
 // refersTo are the further rows above of a row, in the order of the plan.
-func (r *tables) refersTo(row reflect.Value) (list [][]any, err error) {
+func (r *untyped) refersTo(row reflect.Value) (list [][]any, err error) {
 	for i := 0; err == nil && i < len(r.further); i++ {
 		var args []any
 		args, err = r.further[i].of(r.fields, row)
@@ -241,10 +232,10 @@ func (r *tables) refersTo(row reflect.Value) (list [][]any, err error) {
 	return list, err
 }
 
-// lockFurther locks the further rows above of a row that is to be written, each as [tables.lockParent] does,
+// lockFurther locks the further rows above of a row that is to be written, each as [untyped.lockParent] does,
 // in either of its tables; where the row was there before, those that it did not refer to. One statement for
 // each, up to two per try where that is not active.
-func (r *tables) lockFurther(ctx context.Context, tx *onerow.Tx, id any, row reflect.Value, was [][]any) error {
+func (r *untyped) lockFurther(ctx context.Context, tx *onerow.Tx, id any, row reflect.Value, was [][]any) error {
 	list, err := r.refersTo(row)
 	if err != nil {
 		return err
@@ -257,7 +248,7 @@ func (r *tables) lockFurther(ctx context.Context, tx *onerow.Tx, id any, row ref
 		case x.itself && id != nil && bytes.Equal(plainText(args[0]), plainText(id)): // a root that refers to itself
 			continue
 		}
-		if found, err := lockOne(ctx, tx, x.rungs, args); found || err != nil {
+		if found, err := lockOne(ctx, tx, x.rungs, args, nil); found || err != nil {
 			if err != nil {
 				return err
 			}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/limit"
 	"github.com/onerow/onerow/quota"
@@ -19,16 +18,18 @@ type Repo[T any] = Of[T, int64, int64]
 
 // Of holds the rows of one resource as values of the caller's struct T, which are named by an ID and are an
 // Owner's. It has no state but its declaration and is safe for concurrent use.
-type Of[T any, ID Key, Owner comparable] struct{ tables *tables }
+type Of[T any, ID Key, Owner comparable] struct{ *untyped }
 
-// tables are the two tables of a resource. They know the types of its rows and keys by reflection alone, and
-// so are compiled once: a row is the reflect.Value of a T that can be set, invalid where there is none; a key
-// is what its column holds, see package keytype; an owner is a list of them.
-type tables struct {
+// untyped is an Of that knows its types by reflection alone, and so is compiled once: each verb of Of hands
+// its arguments to the one of the same name here, and converts the answer. A row is the reflect.Value of a T
+// that can be set, invalid where there is none; a key is what its column holds, see package keytype; an owner
+// is a list of them.
+type untyped struct {
 	typ     reflect.Type // T
 	idType  reflect.Type // ID, nil where keys stay as they are
 	res     schema.Resource
 	parent  schema.Resource // zero where there is none
+	home    []string        // the columns of the owner and the parent
 	above   []above         // from the parent to the root
 	further []further       // rows above, beside the parent
 	stored  []stored        // what tables below store of a row
@@ -37,23 +38,17 @@ type tables struct {
 
 	owned bool // by OwnedBy
 	owner []any
+	all   *untyped // the same without an owner
 
-	active, archive side
-	sql             statements
-}
-
-// side is one of the two tables.
-type side struct {
-	table string // quoted
-	state schema.State
+	words      map[string]string // of statements, see vocabulary
+	statements *statements
+	newParent  []rung
 }
 
 // Option configures a Repo.
 type Option func(*options)
 
-type options struct {
-	limits []*limit.Rule
-}
+type options struct{ limits []*limit.Rule }
 
 // New returns the repository of a resource of the plan whose ids and owners are integers, see [NewOf].
 func New[T any](plan schema.Plan, resource string, opts ...Option) (*Repo[T], error) {
@@ -78,39 +73,31 @@ func New[T any](plan schema.Plan, resource string, opts ...Option) (*Repo[T], er
 //
 // The error says what the plan, T or a type lacks. No statement is run.
 func NewOf[T any, ID Key, Owner comparable](plan schema.Plan, resource string, opts ...Option) (*Of[T, ID, Owner], error) {
-	t, err := newTables(plan, resource, reflect.TypeFor[T](), reflect.TypeFor[ID](), reflect.TypeFor[Owner](), opts)
+	r, err := newUntyped(plan, resource, reflect.TypeFor[T](), reflect.TypeFor[ID](), reflect.TypeFor[Owner](), opts)
 	if err != nil {
 		return nil, err
 	}
-	return &Of[T, ID, Owner]{t}, nil
+	return &Of[T, ID, Owner]{r}, nil
 }
 
-// newTables is NewOf for the types row, id and owner.
-func newTables(plan schema.Plan, resource string, row, id, owner reflect.Type, opts []Option) (*tables, error) {
+// newUntyped is NewOf for the types row, id and owner.
+func newUntyped(plan schema.Plan, resource string, row, id, owner reflect.Type, opts []Option) (*untyped, error) {
 	if err := plan.Check(); err != nil {
 		return nil, err
 	}
-	res, err := plan.Resource(resource)
+	r, err := declared(plan, resource)
 	if err != nil {
 		return nil, err
 	}
-	r := &tables{typ: row, idType: id, res: res}
-	if res.Parent.Resource != "" {
-		if r.parent, err = plan.Resource(res.Parent.Resource); err != nil {
-			return nil, err
-		}
+	r.typ, r.idType = row, id
+	r.stored = storedIn(plan, r.res, r.home)
+	if r.res.Asset != "" && r.res.Archive == "" {
+		return nil, fmt.Errorf("repo: %q has an asset and no archive table; a deleted row must stay, hidden, until its asset is gone", r.res.Name)
 	}
-	if r.above, err = resourcesAbove(plan, res); err != nil {
+	if r.fields, err = mapFields(row, r.res); err != nil {
 		return nil, err
 	}
-	r.stored = storedIn(plan, res, r.homeColumns())
-	if res.Asset != "" && res.Archive == "" {
-		return nil, fmt.Errorf("repo: %q has an asset and no archive table; a deleted row must stay, hidden, until its asset is gone", res.Name)
-	}
-	if r.fields, err = mapFields(row, res); err != nil {
-		return nil, err
-	}
-	r.further = furtherOf(plan, res, r.fields)
+	r.further = furtherOf(plan, r.res, r.fields)
 	if err := r.checkTypes(owner); err != nil {
 		return nil, err
 	}
@@ -121,15 +108,35 @@ func newTables(plan schema.Plan, resource string, row, id, owner reflect.Type, o
 	if err := r.withLimits(o.limits); err != nil {
 		return nil, err
 	}
-	r.active = side{ident.Quote(res.Active), schema.Active}
-	r.archive = side{ident.Quote(res.Archive), schema.Archived}
-	r.sql = r.statements()
+	r.prepare()
 	return r, nil
+}
+
+// declared has what the plan says of a resource.
+func declared(plan schema.Plan, resource string) (*untyped, error) {
+	res, err := plan.Resource(resource)
+	if err != nil {
+		return nil, err
+	}
+	r := &untyped{res: res, home: homeColumns(res)}
+	r.all = r
+	if r.above, err = resourcesAbove(plan, res); err != nil {
+		return nil, err
+	}
+	if len(r.above) > 0 {
+		r.parent = r.above[0].res
+	}
+	return r, nil
+}
+
+// prepare is the end of making a repository, when its fields are known.
+func (r *untyped) prepare() {
+	r.words, r.statements, r.newParent = r.vocabulary(), newStatements(), r.newParentRungs()
 }
 
 // mark appends the mark of a mutation that may move the owner's quota: one
 // INSERT in the mutation's transaction, or nothing where there is no quota.
-func (r *tables) mark(ctx context.Context, tx *onerow.Tx, owners ...[]any) error {
+func (r *untyped) mark(ctx context.Context, tx *onerow.Tx, owners ...[]any) error {
 	if r.res.Quota.Flag == "" {
 		return nil
 	}
@@ -146,27 +153,16 @@ func (r *tables) mark(ctx context.Context, tx *onerow.Tx, owners ...[]any) error
 
 // ordersBy says whether the quota is ordered by one of the columns that a write to
 // an active row changes: the given ones, or those that every write changes.
-func (r *tables) ordersBy(columns []string) bool {
+func (r *untyped) ordersBy(columns []string) bool {
 	by := r.res.Quota.By
 	return r.res.Quota.Flag != "" && (by == schema.ColVersion || by == schema.ColUpdatedAt || slices.Contains(columns, by))
-}
-
-// wrap names the verb and the row in an error that is not one of a kind that
-// says so itself.
-func (r *tables) wrap(verb string, id any, err error) error {
-	if err == nil {
-		return nil
-	}
-	if id == nil {
-		return fmt.Errorf("repo: %s %s: %w", verb, r.res.Name, err)
-	}
-	return fmt.Errorf("repo: %s %s %s: %w", verb, r.res.Name, r.show(id), err)
 }
 
 // result is an onerow.Result of any type.
 type result struct {
 	row               reflect.Value
 	changed, replayed bool
+	jobID, deletionID int64 // of Delete
 }
 
 // answer is a result in the caller's type. What is generic is compiled again for each type of rows, so it

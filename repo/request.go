@@ -18,7 +18,6 @@ import (
 	"github.com/jmoiron/sqlx/reflectx"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/internal/purge"
 )
 
@@ -34,88 +33,61 @@ type request struct {
 	token       [16]byte          // new for every call
 }
 
-func (r *tables) newRequest(scope, id string, w newRow) (request, error) {
-	q := request{scope: scope, id: id, fingerprint: r.fingerprint(w), firstForm: firstForm(w.args)}
-	if id == "" || len(id) > maxRequestID {
-		return q, fmt.Errorf("%w: a request id has 1 to %d bytes, this one has %d", ErrRequestMismatch, maxRequestID, len(id))
+func (r *untyped) newRequest(id string, w newRow) (*request, error) {
+	if len(id) > maxRequestID {
+		return nil, fmt.Errorf("%w: a request id has 1 to %d bytes, this one has %d", ErrRequestMismatch, maxRequestID, len(id))
 	}
+	scope, err := encodeOwner(w.owner)
+	if err != nil {
+		return nil, err
+	}
+	q := &request{scope: scope, id: id, fingerprint: r.fingerprint(w), firstForm: firstForm(w.args)}
 	rand.Read(q.token[:]) // never an error
 	return q, nil
 }
 
-// insertRequest: the primary key (resource, owner, request id) decides which call
-// makes the row; a second one waits here until the first has ended.
-const insertRequest = `INSERT INTO onerow_request
+// The primary key (resource, owner, request id) decides which call makes the row; a second one waits here
+// until the first has ended. Behind the INSERT of the row its id is known: then whoever comes second has made
+// a row, and takes it back.
+const (
+	sqlInsertRequest = `INSERT INTO onerow_request
   (resource, owner, request_id, fingerprint, call_token, created_at)
   VALUES (?, ?, ?, ?, ?, UTC_TIMESTAMP(6))`
-
-// setRequestRow: by primary key, on the row that this transaction inserted.
-const setRequestRow = `UPDATE onerow_request SET row_id = ? WHERE resource = ? AND owner = ? AND request_id = ?`
-
-// readRequest: by primary key; a current read, because at REPEATABLE READ the
-// snapshot may be older than the record that refused the INSERT.
-const readRequest = `SELECT row_id, fingerprint, call_token FROM onerow_request
-  WHERE resource = ? AND owner = ? AND request_id = ? LOCK IN SHARE MODE`
-
-// createOnce is Create with a request id.
-func (r *tables) createOnce(ctx context.Context, db onerow.DB, w newRow, requestID string) (result, error) {
-	var none result
-	scope, err := encodeOwner(w.owner)
-	if err != nil {
-		return none, err
-	}
-	q, err := r.newRequest(scope, requestID, w)
-	if err != nil {
-		return none, r.wrap("create", nil, err)
-	}
-	f := r.follower(nil)
-	res, err := r.together(ctx, db, w, &q, func(fn func(context.Context, *onerow.Tx) error) error {
-		return onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-			return f.note(tx.Savepoint(ctx, savepoint, func() error { return fn(ctx, tx) }))
-		})
-	}, func(ctx context.Context, tx *onerow.Tx, w newRow) (result, error) {
-		return r.createTx(ctx, tx, w, q)
-	})
-	if err != nil {
-		return none, r.wrap("create", nil, f.ended(ctx, err))
-	}
-	return res, nil
-}
+	sqlInsertRequestMade = `INSERT INTO onerow_request
+  (resource, owner, request_id, fingerprint, call_token, row_id, created_at)
+  VALUES (?, ?, ?, ?, ?, LAST_INSERT_ID(), UTC_TIMESTAMP(6))`
+)
 
 func (q *request) args(resource string) []any {
 	return []any{resource, q.scope, q.id, q.fingerprint[:], q.token[:]}
 }
 
-func (r *tables) createTx(ctx context.Context, tx *onerow.Tx, w newRow, q request) (res result, err error) {
-	_, err = tx.ExecContext(ctx, insertRequest, q.args(r.res.Name)...)
-	if mysqlerr.Classify(err) == mysqlerr.Duplicate {
-		return r.replay(ctx, tx, q)
-	}
+// sqlSetRequestRow writes by the primary key, to the row that this transaction inserted.
+const sqlSetRequestRow = `UPDATE onerow_request SET row_id = ? WHERE resource = ? AND owner = ? AND request_id = ?`
+
+// recordRow puts the id of the row that a request made on its record.
+func (r *untyped) recordRow(ctx context.Context, tx *onerow.Tx, q *request, row reflect.Value) error {
+	id, err := r.fields.id.of(row)
 	if err != nil {
-		return res, err
+		return err
 	}
-	if res, err = r.insertUnmarked(ctx, tx, w); err != nil {
-		return res, err
-	}
-	id, err := r.fields.id.of(res.row)
+	key, err := onerow.EncodeKey(id)
 	if err != nil {
-		return res, err
+		return err
 	}
-	rowID, err := onerow.EncodeKey(id)
-	if err != nil {
-		return res, err
-	}
-	if err := r.one(onerow.Affected(ctx, tx, setRequestRow, rowID, r.res.Name, q.scope, q.id)); err != nil || !res.changed {
-		return res, err
-	}
-	return res, r.mark(ctx, tx, w.owner)
+	return one(onerow.Affected(ctx, tx, sqlSetRequestRow, key, r.res.Name, q.scope, q.id))
 }
 
+// sqlReadRequest reads by the primary key; a current read, because at REPEATABLE READ the snapshot may be
+// older than the record that refused the INSERT.
+const sqlReadRequest = `SELECT row_id, fingerprint, call_token FROM onerow_request
+  WHERE resource = ? AND owner = ? AND request_id = ? LOCK IN SHARE MODE`
+
 // replay answers a call whose request id is on record.
-func (r *tables) replay(ctx context.Context, tx *onerow.Tx, q request) (res result, err error) {
+func (r *untyped) replay(ctx context.Context, tx *onerow.Tx, q *request) (res result, err error) {
 	var rowID sql.NullString
 	var print, token []byte
-	err = onerow.QueryRow(ctx, tx, readRequest, []any{r.res.Name, q.scope, q.id}, &rowID, &print, &token)
+	err = onerow.QueryRow(ctx, tx, sqlReadRequest, []any{r.res.Name, q.scope, q.id}, &rowID, &print, &token)
 	switch {
 	case isNoRows(err): // its transaction was rolled back since, or a purge took it
 		return res, errMoved
@@ -128,13 +100,9 @@ func (r *tables) replay(ctx context.Context, tx *onerow.Tx, q request) (res resu
 	if err != nil {
 		return res, err
 	}
-	query := r.sql.get
-	if tx.Joined() {
-		query = r.sql.getCurrent // the snapshot may be older than the row
-	}
-	it, err := r.get(ctx, tx, query, id)
-	if err == nil && it.more { // or a row that moves: a snapshot of MariaDB may show it on both sides
-		it, err = r.get(ctx, tx, r.sql.getCurrent, id)
+	it, err := r.getEither(ctx, tx, ifJoined(tx, shared), id) // a caller's snapshot may be older than the row
+	if err == nil && it.more {                                // or a row that moves: a snapshot of MariaDB may show it on both sides
+		it, err = r.getEither(ctx, tx, shared, id)
 	}
 	if errors.Is(err, onerow.ErrNotFound) {
 		return res, fmt.Errorf("%w: request %q made %s %s, which was deleted since", ErrGone, q.id, r.res.Name, r.show(id))
@@ -143,7 +111,7 @@ func (r *tables) replay(ctx context.Context, tx *onerow.Tx, q request) (res resu
 		err = &IDReusedError{Resource: r.res.Name, ID: r.typed(id), Active: r.res.Active, Table: r.res.Archive}
 	}
 	if err == nil {
-		err = r.sameOwner(q, it.row, id)
+		err = r.requestOwner(q, it.row, id)
 	}
 	if err != nil {
 		return res, err
@@ -152,8 +120,8 @@ func (r *tables) replay(ctx context.Context, tx *onerow.Tx, q request) (res resu
 	return result{row: it.row, changed: mine, replayed: !mine}, nil
 }
 
-// sameOwner: the row that a request made may be another's by now, see [Of.Move], or its id, [ErrIDReused].
-func (r *tables) sameOwner(q request, row reflect.Value, id any) error {
+// requestOwner refuses a row that is another owner's by now, see [Of.Move], or whose id is, [ErrIDReused].
+func (r *untyped) requestOwner(q *request, row reflect.Value, id any) error {
 	owner, err := r.ownerOf(row)
 	if err != nil {
 		return err
@@ -166,7 +134,7 @@ func (r *tables) sameOwner(q request, row reflect.Value, id any) error {
 }
 
 // decodeID is the id that an encoded key names.
-func (r *tables) decodeID(key string) (any, error) {
+func (r *untyped) decodeID(key string) (any, error) {
 	parts, err := onerow.DecodeKey(key)
 	if err != nil {
 		return nil, err
@@ -177,8 +145,6 @@ func (r *tables) decodeID(key string) (any, error) {
 	return r.fields.id.typ.Value(parts[0])
 }
 
-func isNoRows(err error) bool { return errors.Is(err, sql.ErrNoRows) }
-
 // A fingerprint's first byte says its form, the rest is the hash: so a later form can
 // tell the rows of this one. Form 1 had no such byte: see firstForm.
 const form = 2
@@ -188,7 +154,7 @@ const form = 2
 // for a retry may have made another one. NULL and Go's zero values are left out, for a struct without the
 // field means the same; a pointer to 0 and a valid sql.Null of 0 are values. A value is written as a column
 // takes it, so that its Go type may change. Name key, stem and copy number follow from the name.
-func (r *tables) fingerprint(w newRow) [sha256.Size]byte {
+func (r *untyped) fingerprint(w newRow) [sha256.Size]byte {
 	type pair struct{ column, value string }
 	var pairs []pair
 	derived := r.nameColumns()
@@ -211,7 +177,7 @@ func (r *tables) fingerprint(w newRow) [sha256.Size]byte {
 }
 
 // isZero says whether the field of a column has Go's zero value.
-func (r *tables) isZero(w newRow, column string) bool {
+func (r *untyped) isZero(w newRow, column string) bool {
 	i := slices.IndexFunc(r.fields.all, func(f field) bool { return f.column == column })
 	v := reflectx.FieldByIndexesReadOnly(w.row, r.fields.all[i].index)
 	if at, isTime := v.Interface().(time.Time); isTime {

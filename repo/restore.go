@@ -9,7 +9,6 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/queue"
-	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/schema"
 )
@@ -44,44 +43,36 @@ type anyRow struct {
 	State                     schema.State
 }
 
-// anyRepo are the tables of a resource whose struct is not known here. It serves
+// anyRepo is the repository of a resource whose struct is not known here. It serves
 // the verbs that move rows, which copy all columns of the declaration in SQL.
-func anyRepo(plan schema.Plan, resource string) (*tables, error) {
-	res, err := plan.Resource(resource)
+func anyRepo(plan schema.Plan, resource string) (*untyped, error) {
+	r, err := declared(plan, resource)
 	if err != nil {
 		return nil, err
 	}
-	r := &tables{typ: reflect.TypeFor[anyRow](), res: res}
-	if res.Parent.Resource != "" {
-		if r.parent, err = plan.Resource(res.Parent.Resource); err != nil {
-			return nil, err
-		}
-	}
-	f := fields{state: []int{5}}
+	r.typ = reflect.TypeFor[anyRow]()
+	r.fields.state = []int{5}
 	indexes := map[string][]int{}
-	for i, column := range []string{res.ID, res.TenantColumn(), res.Owner, res.Parent.Column, res.Label.Column} {
+	for i, column := range []string{r.res.ID, r.res.TenantColumn(), r.res.Owner, r.res.Parent.Column, r.res.Label.Column} {
 		if column == "" || indexes[column] != nil {
 			continue
 		}
 		indexes[column] = []int{i}
 		fl := field{column: column, index: indexes[column]}
-		if column != res.Label.Column {
-			t, err := keytype.Parse(res.KeyType(column))
+		if column != r.res.Label.Column {
+			t, err := keytype.Parse(r.res.KeyType(column))
 			if err != nil {
 				return nil, err
 			}
 			fl.key = &t
 		}
-		f.all = append(f.all, fl)
+		r.fields.all = append(r.fields.all, fl)
 	}
-	f.label = indexes[res.Label.Column]
-	if err := f.keys(res, indexes); err != nil {
+	r.fields.label = indexes[r.res.Label.Column]
+	if err := r.fields.keys(r.res, indexes); err != nil {
 		return nil, err
 	}
-	r.fields = f
-	r.active = side{ident.Quote(res.Active), schema.Active}
-	r.archive = side{ident.Quote(res.Archive), schema.Archived}
-	r.sql = r.statements()
+	r.prepare()
 	return r, nil
 }
 
@@ -150,12 +141,13 @@ func restoreRow(ctx context.Context, db onerow.DB, plan schema.Plan, want Restor
 		return Restored{}, fmt.Errorf("repo: undo deletion %d: %w", want.DeletionID, err)
 	}
 	var out Restored
-	var c cancelling
-	res, err := r.bringBack(ctx, db, fmt.Sprintf("undo deletion %d of", want.DeletionID), id, func(ctx context.Context, tx *onerow.Tx) (b back, err error) {
-		b, out, err = r.restoreTx(ctx, tx, id, want, &c)
+	var d cancelling
+	c := call{verb: fmt.Sprintf("undo deletion %d of", want.DeletionID), id: id}
+	res, err := r.bringBack(ctx, db, c, func(ctx context.Context, tx *onerow.Tx) (b back, err error) {
+		b, out, err = r.restoreTx(ctx, tx, id, want, &d)
 		return b, err
 	})
-	if err = r.hold(ctx, db, c, err); err != nil {
+	if err = r.hold(ctx, db, d, err); err != nil {
 		return Restored{}, err
 	}
 	row := rowOf[anyRow](res.row)
@@ -165,9 +157,9 @@ func restoreRow(ctx context.Context, db onerow.DB, plan schema.Plan, want Restor
 
 // restoreTx locks the row where a deletion would have hidden it, so that no other
 // deletion can take this one's place, and then does what CancelDelete does.
-func (r *tables) restoreTx(ctx context.Context, tx *onerow.Tx, id any, want Restored, c *cancelling) (b back, out Restored, err error) {
+func (r *untyped) restoreTx(ctx context.Context, tx *onerow.Tx, id any, want Restored, c *cancelling) (b back, out Restored, err error) {
 	out, *c = want, cancelling{}
-	h, found, err := r.lock(ctx, tx, r.archive, id)
+	h, found, err := r.lock(ctx, tx, schema.Archived, id)
 	switch {
 	case err != nil:
 		return b, out, err

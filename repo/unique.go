@@ -18,8 +18,8 @@ import (
 
 // attempt is the write of a row that a unique index has refused.
 type attempt struct {
-	id      any    // nil where the row is to be created
-	from    string // the quoted table with the row's other values; empty for a new row
+	id      any          // nil where the row is to be created
+	from    schema.State // of the table with the row's other values; empty for a new row
 	owner   []any
 	name    names.Parsed
 	columns []string // what was written, and its values
@@ -29,7 +29,7 @@ type attempt struct {
 // refused says what a failed write means. After a duplicate the table is asked, by
 // current reads, who has the name, and then who has the values of another unique index:
 // the text of the error differs between servers and contains the user's own value.
-func (r *tables) refused(ctx context.Context, tx *onerow.Tx, w attempt, err error) error {
+func (r *untyped) refused(ctx context.Context, tx *onerow.Tx, w attempt, err error) error {
 	if mysqlerr.Classify(err) != mysqlerr.Duplicate {
 		return err
 	}
@@ -43,16 +43,15 @@ func (r *tables) refused(ctx context.Context, tx *onerow.Tx, w attempt, err erro
 	return &NameTakenError{Resource: r.res.Name, Name: w.name.Display, ID: r.typed(holder), Err: err}
 }
 
-func (r *tables) holderSQL() string {
-	return fmt.Sprintf("SELECT %s FROM %s WHERE %s AND %s = ? LOCK IN SHARE MODE", ident.Quote(r.res.ID), r.active.table, r.ownerIs(), ident.Quote(r.res.Label.Key))
-}
+// sqlHolder reads by the unique index (owner, name key).
+const sqlHolder = `SELECT {id} FROM {active} WHERE {ownerIs} AND {nameKey} = ? LOCK IN SHARE MODE`
 
 // holder returns the id of the active row that has the name, or nil.
-func (r *tables) holder(ctx context.Context, db onerow.DB, owner []any, name names.Parsed) (id any, err error) {
+func (r *untyped) holder(ctx context.Context, db onerow.DB, owner []any, name names.Parsed) (id any, err error) {
 	if !r.res.Named() {
 		return nil, nil
 	}
-	err = onerow.QueryRow(ctx, db, r.sql.holder, append(slices.Clone(owner), []byte(name.Key)), r.fields.id.into(&id))
+	err = onerow.QueryRow(ctx, db, r.text(sqlHolder), append(slices.Clone(owner), []byte(name.Key)), r.fields.id.into(&id))
 	if isNoRows(err) {
 		return nil, nil
 	}
@@ -71,7 +70,7 @@ type uniqueIndex struct {
 	columns []string
 }
 
-func (r *tables) uniqueIndexes(ctx context.Context, db onerow.DB) (list []uniqueIndex, err error) {
+func (r *untyped) uniqueIndexes(ctx context.Context, db onerow.DB) (list []uniqueIndex, err error) {
 	err = onerow.Query(ctx, db, sqlUnique, []any{r.res.Active}, func(rows *sql.Rows) error {
 		var index, column string
 		if err := rows.Scan(&index, &column); err != nil {
@@ -91,7 +90,7 @@ func (r *tables) uniqueIndexes(ctx context.Context, db onerow.DB) (list []unique
 // with the row that has its values, or else a duplicateError. Two statements: the catalog,
 // and one look-up in each index whose values are known. In a transaction these are current
 // reads.
-func (r *tables) taken(ctx context.Context, db onerow.DB, w attempt, current bool, err error) error {
+func (r *untyped) taken(ctx context.Context, db onerow.DB, w attempt, current bool, err error) error {
 	indexes, ierr := r.uniqueIndexes(ctx, db)
 	if ierr != nil {
 		return ierr
@@ -121,23 +120,28 @@ func (r *tables) taken(ctx context.Context, db onerow.DB, w attempt, current boo
 	case herr != nil:
 		return herr
 	}
-	return &ConflictError{Resource: r.res.Name, ID: r.errorID(w.id), Index: indexes[n].name, Columns: indexes[n].columns, HolderID: r.typed(holder), Err: err}
+	return &ConflictError{Resource: r.res.Name, ID: r.typed(w.id), Index: indexes[n].name, Columns: indexes[n].columns, HolderID: r.typed(holder), Err: err}
 }
 
 // holderOf finds, over the unique index itself, which other row has the values that w
 // wrote, or that the row has already; it is empty where they are not known, where they
 // cannot be taken (NULL, an index with the primary key), and for the name's index, which
 // was asked before.
-func (r *tables) holderOf(x uniqueIndex, w attempt) (from string, args []any) {
+func (r *untyped) holderOf(x uniqueIndex, w attempt) (from string, args []any) {
 	if slices.Equal(x.columns, append(r.res.Owners(), r.res.Label.Key)) {
 		return "", nil
 	}
 	id := ident.Quote(r.res.ID)
 	var b strings.Builder
-	fmt.Fprintf(&b, "FROM %s h", r.active.table)
-	if w.from != "" {
-		fmt.Fprintf(&b, " JOIN %s me ON me.%s = ?", w.from, id)
+	switch w.from {
+	case schema.Active:
+		b.WriteString(r.text(`FROM {active} h JOIN {active} me ON me.{id} = ?`))
 		args = append(args, w.id)
+	case schema.Archived:
+		b.WriteString(r.text(`FROM {active} h JOIN {archive} me ON me.{id} = ?`))
+		args = append(args, w.id)
+	default:
+		b.WriteString(r.text(`FROM {active} h`))
 	}
 	word := " WHERE "
 	for _, col := range x.columns {
@@ -150,34 +154,29 @@ func (r *tables) holderOf(x uniqueIndex, w attempt) (from string, args []any) {
 		case i >= 0:
 			fmt.Fprintf(&b, "%sh.%s = ?", word, name)
 			args = append(args, r.comparable(col, w.args[i]))
-		case w.from != "" && slices.ContainsFunc(r.stays(), same):
+		case w.from != "" && slices.ContainsFunc(r.unchangedColumns(), same):
 			fmt.Fprintf(&b, "%sh.%s = me.%[2]s", word, name)
 		default:
 			return "", nil
 		}
 		word = " AND "
 	}
-	if w.from == r.active.table {
+	if w.from == schema.Active {
 		fmt.Fprintf(&b, " AND h.%s <> me.%[1]s", id)
 	}
 	return b.String(), args
 }
 
-// stays are the columns that no verb changes beside what it writes.
-func (r *tables) stays() []string {
+// unchangedColumns are those that no verb changes beside what it writes.
+func (r *untyped) unchangedColumns() []string {
 	return slices.DeleteFunc(r.res.Shared(), func(c string) bool {
 		return c == r.res.Quota.Flag || c == r.res.Guard || c == schema.ColVersion || c == schema.ColUpdatedAt
 	})
 }
 
-func isNull(arg any) bool {
-	raw, isBytes := arg.([]byte)
-	return arg == nil || isBytes && raw == nil
-}
-
 // comparable is an argument in the form in which a column compares it over its index:
 // text as text, for bytes have another collation, and a number makes the column one.
-func (r *tables) comparable(column string, arg any) any {
+func (r *untyped) comparable(column string, arg any) any {
 	for _, c := range r.res.Columns {
 		if strings.EqualFold(c.Name, column) && isText(c.Type) {
 			return string(plainText(arg))
@@ -195,5 +194,5 @@ func (e *duplicateError) Error() string        { return e.err.Error() }
 func (e *duplicateError) Unwrap() error        { return e.err }
 func (e *duplicateError) Is(target error) bool { return errors.Is(errMoved, target) }
 
-// duplicates is how often a write is tried that a unique key refuses for nobody's sake.
-const duplicates = 3
+// maxDuplicates is how often a write is tried that a unique key refuses for nobody's sake.
+const maxDuplicates = 3

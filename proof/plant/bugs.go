@@ -23,18 +23,21 @@ var floorBugs = []bug{
 		`if have.Unique && colset.Same(have.Columns, want) {`, `if colset.Same(have.Columns, want) {`}}},
 
 	{"the archive's DELETE without the row's version and count", "./repo", ".", []change{
-		{"repo/rows.go", `fmt.Sprintf("DELETE FROM %s WHERE %s AND version = ?", r.active.table, key)`, `fmt.Sprintf("DELETE FROM %s WHERE %s AND version > ? - version - 1", r.active.table, key)`},
-		{"repo/rows.go", `return fmt.Sprintf("SELECT %s FROM %s WHERE %s FOR UPDATE"`, `return fmt.Sprintf("SELECT %s FROM %s WHERE %s"`},
+		{"repo/rows.go", "`DELETE FROM {active} WHERE {byID} AND version = ?`", "`DELETE FROM {active} WHERE {byID} AND version > ? - version - 1`"},
+		{"repo/rows.go", "{keys} FROM {active} WHERE {byID} FOR UPDATE`", "{keys} FROM {active} WHERE {byID}`"},
+		{"repo/rows.go", "` FROM {archive} WHERE {byID} FOR UPDATE`", "` FROM {archive} WHERE {byID}`"},
 		{"repo/archive.go", `if err == nil && (!found || now.twin) {`, `if err == nil && !found {`}}},
 	{"the cascade is queued in a transaction after the delete's commit", "./repo", ".", []change{
-		{"repo/delete.go", "\tjob, err := queue.Enqueue(ctx, tx, d)\n\tif err != nil {\n\t\treturn fmt.Errorf(\"the cascade", "\tjob := queue.Job{DeletionID: d.ID}\n\tif err != nil {\n\t\treturn fmt.Errorf(\"the cascade"},
-		{"repo/delete.go", "\tif err != nil {\n\t\treturn deleted{}, err\n\t}\n\treturn del, nil\n}\n\n// lockEither",
-			"\tif err != nil {\n\t\treturn deleted{}, err\n\t}\n\tif del.changed {\n\t\tjob, err := queue.Enqueue(ctx, db, queue.Deletion{ID: del.deletionID, Resource: r.res.Name, ResourceID: fmt.Sprint(id), Grace: o.grace})\n" +
-				"\t\tif err != nil {\n\t\t\treturn deleted{}, err\n\t\t}\n\t\tdel.jobID = job.ID\n\t}\n\treturn del, nil\n}\n\n// lockEither"}}},
+		{"repo/delete.go", "\tjob, err := queue.Enqueue(ctx, tx, d)\n\tif err != nil {\n\t\treturn res, fmt.Errorf(\"the cascade", "\tjob := queue.Job{DeletionID: d.ID}\n\tif err != nil {\n\t\treturn res, fmt.Errorf(\"the cascade"},
+		{"repo/delete.go", "\treturn r.run(ctx, db, c, func(", "\tres, err := r.run(ctx, db, c, func("},
+		{"repo/delete.go", "\t\treturn r.deleteTx(ctx, tx, h, c.id, o)\n\t})\n",
+			"\t\treturn r.deleteTx(ctx, tx, h, c.id, o)\n\t})\n\tif err == nil && res.changed {\n" +
+				"\t\tjob, qerr := queue.Enqueue(ctx, db, queue.Deletion{ID: res.deletionID, Resource: r.res.Name, ResourceID: fmt.Sprint(id), Grace: o.grace})\n" +
+				"\t\tres.jobID, err = job.ID, qerr\n\t}\n\treturn res, err\n"}}},
 	{"a child is created without the lock on its parent", "./repo", "Parent", []change{{"repo/parent.go",
 		`g.read += " LOCK IN SHARE MODE"`, `g.read += ""`}}},
-	{"a request id that was used is not asked for its row", "./repo", ".", []change{{"repo/request.go",
-		`if mysqlerr.Classify(err) == mysqlerr.Duplicate {`, `if mysqlerr.Classify(err) == mysqlerr.Duplicate && q.id == "" {`}}},
+	{"a request id that was used is not asked for its row", "./repo", ".", []change{{"repo/insert.go",
+		"if mysqlerr.Classify(err) == mysqlerr.Duplicate {\n\t\t\treturn r.replay", "if mysqlerr.Classify(err) == mysqlerr.Duplicate && w.request.id == \"\" {\n\t\t\treturn r.replay"}}},
 
 	{"quota marks are deleted up to the last that was read", "./quota", ".", []change{{"quota/mark.go",
 		`FORCE INDEX (PRIMARY) ON m.id = ids.id`, `FORCE INDEX (PRIMARY) ON m.id <= ids.id`}}},

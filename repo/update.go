@@ -1,0 +1,195 @@
+package repo
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/names"
+	"github.com/onerow/onerow/schema"
+)
+
+// Update reads an active row, lets change decide on a copy of it, and writes the application's own columns
+// and the name if the row is still as it was read. If somebody else was faster it locks the row, reads it
+// again and calls change again: updates of one row then wait for each other instead of giving up. change must
+// have no effect but on its argument, since it may be called more than once; its error ends the update and
+// comes back as it is. An archived row is written where the plan says so ([schema.Resource].EditArchived). A
+// change of id, owner, parent, state or of what the toolkit maintains is not written. If nothing differs
+// nothing is written.
+//
+// The version decides. What change computes from the old row (add 5) is applied
+// once by each Update that returns nil; after [onerow.ErrOutcomeUnknown] it may
+// have been applied. Errors: [ErrNameTaken]; [ErrConflict] for another unique index of
+// the application's; [ErrNotActive]; [onerow.ErrNotFound]; [ErrParentNotFound] where a further parent that it
+// writes is not there, which costs a statement each. Statements on a pool: BEGIN, SELECT,
+// UPDATE, SELECT, COMMIT, and the mark where the quota is ordered by a column that is
+// written; 1 more for an archived row; in a joined transaction the row is locked when it is read.
+func (r *Of[T, ID, Owner]) Update(ctx context.Context, db onerow.DB, id ID, change func(row *T) error) (onerow.Result[T], error) {
+	return answer[T](r.update(ctx, db, id, onRow(change)))
+}
+
+func (r *untyped) update(ctx context.Context, db onerow.DB, id any, change func(row reflect.Value) error) (result, error) {
+	c, err := r.call("update", id)
+	if err != nil {
+		return result{}, err
+	}
+	c.oneShot = !r.sums() // else the room is a second write
+	tries := 0
+	return r.run(ctx, db, c, func(ctx context.Context, tx *onerow.Tx) (result, error) {
+		lock := ""
+		if tries++; tx.Joined() || tries > 1 { // a joined transaction's snapshot would not see who was faster
+			lock = exclusive
+		}
+		return r.updateTx(ctx, tx, c.id, lock, change)
+	})
+}
+
+// What writes the application's own columns and the name, by the primary key; the version that was read
+// guards it. The quota's flag is not among them.
+const (
+	sqlUpdate         = `UPDATE {active} SET {setUpdate}{touch} WHERE {byID} AND version = ?`
+	sqlUpdateArchived = `UPDATE {archive} SET {setUpdate}{touch} WHERE {byID} AND version = ?` + shown
+)
+
+// updateColumns are the columns that an update writes, beside version and updated_at.
+func (r *untyped) updateColumns() []string {
+	columns := r.nameColumns()
+	for _, f := range r.fields.own {
+		columns = append(columns, f.column)
+	}
+	return columns
+}
+
+// updateTx reads the row, which it locks if others change it as well, and writes what change makes of it.
+func (r *untyped) updateTx(ctx context.Context, tx *onerow.Tx, id any, lock string, change func(row reflect.Value) error) (res result, err error) {
+	before, err := r.readToWrite(ctx, tx, id, lock)
+	if err != nil {
+		return res, err
+	}
+	was, err := r.ownArgs(before.row) // change may write through the row's pointers and slices
+	if err != nil {
+		return res, err
+	}
+	referred, err := r.refersTo(before.row)
+	if err != nil {
+		return res, err
+	}
+	after := copyOf(before.row)
+	if err := change(after); err != nil {
+		return res, err
+	}
+	owner, err := r.ownerOf(before.row)
+	if err != nil {
+		return res, err
+	}
+	args, name, changed, err := r.updateArgs(was, before.row, after)
+	if err != nil || !changed {
+		return result{row: before.row}, err
+	}
+	if err := r.lockFurther(ctx, tx, id, after, referred); err != nil {
+		return res, err
+	}
+	query, read := sqlUpdate, sqlReadActive
+	if before.state == schema.Archived {
+		query, read = sqlUpdateArchived, sqlReadArchived
+	}
+	write := onerow.Stmt{Query: r.textInUTC(query), Args: append(args, id, before.version), One: true}
+	it, err := r.readAfter(ctx, tx, write, r.text(read), id)
+	switch {
+	case errors.Is(err, onerow.ErrNotOneRow):
+		return res, fmt.Errorf("%w: version %d is no longer there", errMoved, before.version)
+	case err != nil:
+		return res, r.refused(ctx, tx, attempt{id: id, from: schema.Active, owner: owner, name: name, columns: r.updateColumns(), args: args}, err)
+	}
+	res = result{row: it.row, changed: true}
+	if before.state != schema.Active {
+		return res, nil
+	}
+	if err := r.adjust(ctx, tx, before.row, after, owner); err != nil {
+		return res, err
+	}
+	if r.reorders(was, args[len(r.nameColumns()):], r.res.Named() && name.Display != r.label(before.row)) {
+		err = r.mark(ctx, tx, owner)
+	}
+	return res, err
+}
+
+// readToWrite reads the row that an update writes: an active one, or an archived one where the plan says so.
+func (r *untyped) readToWrite(ctx context.Context, tx *onerow.Tx, id any, lock string) (item, error) {
+	it, err := r.read(ctx, tx, r.locked(sqlReadActive+`{lock}`, lock), id)
+	if errors.Is(err, onerow.ErrNotFound) && r.res.EditArchived {
+		it, err = r.read(ctx, tx, r.locked(sqlReadArchived+`{lock}`, lock), id)
+	}
+	if errors.Is(err, onerow.ErrNotFound) {
+		err = r.notActive(ctx, tx, id)
+	}
+	return it, err
+}
+
+// reorders says whether an update from the one to the other values of the
+// application's own columns may move the row in the order of its quota.
+func (r *untyped) reorders(was, own []any, renamed bool) bool {
+	var written []string
+	if renamed {
+		written = r.nameColumns()
+	}
+	for i, f := range r.fields.own {
+		if !reflect.DeepEqual(was[i], own[i]) {
+			written = append(written, f.column)
+		}
+	}
+	return r.ordersBy(written)
+}
+
+// ownArgs are the values of the application's own columns, sharing no memory with
+// the row.
+func (r *untyped) ownArgs(row reflect.Value) ([]any, error) {
+	args, err := r.fields.args(row, r.fields.own)
+	for i, arg := range args {
+		switch raw := arg.(type) {
+		case []byte:
+			args[i] = bytes.Clone(raw)
+		case json.RawMessage:
+			args[i] = json.RawMessage(bytes.Clone(raw))
+		}
+	}
+	return args, err
+}
+
+// updateArgs are the values of the columns that an update writes, and whether
+// any of them differs; was are the application's own columns before.
+func (r *untyped) updateArgs(was []any, before, after reflect.Value) (args []any, name names.Parsed, changed bool, err error) {
+	own, err := r.ownArgs(after)
+	if err != nil {
+		return nil, name, false, err
+	}
+	changed = !reflect.DeepEqual(was, own)
+	if r.res.Named() {
+		if name, err = r.res.Label.Kind.Parse(r.label(after)); err != nil {
+			return nil, name, false, err
+		}
+		changed = changed || name.Display != r.label(before)
+		args = nameArgs(name)
+	}
+	return append(args, own...), name, changed, nil
+}
+
+// notActive says what it means that the active table does not have the row.
+func (r *untyped) notActive(ctx context.Context, tx *onerow.Tx, id any) error {
+	place, err := r.where(ctx, tx, id)
+	switch {
+	case err != nil:
+		return err
+	case place == "active":
+		return errMoved
+	case place == "archived" && r.res.EditArchived:
+		return errMoved
+	case place == "archived":
+		return fmt.Errorf("%w; activate it first", ErrNotActive)
+	}
+	return onerow.ErrNotFound
+}
