@@ -95,8 +95,8 @@ func (r *untyped) copied() (kept, named string) {
 	return kept, named
 }
 
-// moveAcross copies a locked row to the table of another state, removes it from its own, and returns it as it is
-// then. That each met one row is not counted: the look behind them finds the row, and sees whether it is
+// moveAcross copies a locked row to the table of another state, removes it from its own, and returns it as it
+// is then. That each met one row is not counted: the look behind them finds the row, and sees whether it is
 // still in the first table (held.twin), for a transaction sees its own writes in any snapshot.
 func (r *untyped) moveAcross(ctx context.Context, tx *onerow.Tx, h held, to schema.State, id any, move onerow.Stmt) (result, error) {
 	remove := r.remove(h, id)

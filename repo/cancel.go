@@ -85,8 +85,9 @@ func (r *untyped) hold(ctx context.Context, db onerow.DB, c cancelling, err erro
 	return fmt.Errorf("%w (its deletion is held: cancel it again, or delete or retry it)", err)
 }
 
-// What tells which deletion hides a row, and shows a row again that was archived when it was deleted. Both
-// find it by the primary key; it is locked, and the version proves that it is the one that was read.
+// sqlHiddenBy tells which deletion hides a row, and sqlUnhide shows a row again that was archived when it was
+// deleted. Both find it by the primary key; it is locked, and the version proves that it is the one that was
+// read.
 const (
 	sqlHiddenBy = `SELECT deletion_id, {id} FROM {archive} WHERE {byID} AND deletion_id IS NOT NULL{lock}`
 	sqlUnhide   = `UPDATE {archive} SET {touch}, deletion_id = NULL, deleted_from = NULL WHERE {byID} AND version = ?`

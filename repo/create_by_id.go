@@ -9,10 +9,10 @@ import (
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
-// What the INSERT into the active table cannot know: whether the archive has the id, by its primary key, and
-// whether a row of the id was deleted, by the audit's index (resource, resource_id). The INSERT waited for
-// whoever moved or deleted the row, so a snapshot that begins here is new enough; in a joined transaction it
-// is a current read.
+// sqlMadeBefore and, without an archive, sqlDeleted tell what the INSERT cannot know: whether the archive has
+// the id, by its primary key, and whether a row of the id was deleted, by the audit's index (resource,
+// resource_id). The INSERT waited for whoever moved or deleted the row, so a snapshot that begins here is new
+// enough; in a joined transaction it is a current read.
 const (
 	sqlMadeBefore = `SELECT COALESCE((SELECT 1 FROM {archive} WHERE {id} = ?{lock}), 0), ` + deletedBefore
 	sqlDeleted    = `SELECT 0, ` + deletedBefore

@@ -28,7 +28,7 @@ func (r *untyped) get(ctx context.Context, db onerow.DB, id any) (row reflect.Va
 	return it.row, r.wrap(c.verb, c.id, err)
 }
 
-// A row that no deletion hides, in either table, by the primary key.
+// sqlGet and, without an archive, sqlGetActive read a row that no deletion hides, by the primary key.
 const (
 	sqlGet       = `(` + sqlGetActive + `) UNION ALL (` + sqlReadArchived + `{lock})`
 	sqlGetActive = sqlReadActive + `{lock}`

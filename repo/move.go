@@ -162,8 +162,9 @@ func (r *untyped) homeArgs(h home) []any {
 	return args
 }
 
-// What writes owner, parent and name, over the unique index (owner, name key), or the parent alone. All find
-// their row by the primary key; it is locked, and the version proves that it is the one that was read.
+// sqlGive writes owner, parent and name, over the unique index (owner, name key); the others need no name.
+// All find their row by the primary key; it is locked, and the version proves that it is the one that was
+// read.
 const (
 	sqlGive         = `UPDATE {active} SET {setHome}{setName}{withinQuota}{touch} WHERE {byID} AND version = ?`
 	sqlMoveBelow    = `UPDATE {active} SET {setParent}{touch} WHERE {byID} AND version = ?`

@@ -118,8 +118,8 @@ func (r *untyped) namedOwner(owner any) ([]any, error) {
 // sqlDeletionOwner reads by the primary key. It is a current read, as sqlDeletion.
 const sqlDeletionOwner = `SELECT COALESCE(owner, '') FROM onerow_deletion WHERE id = ? LOCK IN SHARE MODE`
 
-// refuseAnothersID refuses to queue the rest of a deletion below an id that another owner's row has by now, see
-// [ErrIDReused]. One statement.
+// refuseAnothersID refuses to queue the rest of a deletion below an id that another owner's row has by now,
+// see [ErrIDReused]. One statement.
 func (r *untyped) refuseAnothersID(ctx context.Context, tx *onerow.Tx, id any) error {
 	if !r.owned {
 		return nil
@@ -131,7 +131,8 @@ func (r *untyped) refuseAnothersID(ctx context.Context, tx *onerow.Tx, id any) e
 	return err
 }
 
-// refuseAnothersDeletion refuses a row that is gone, unless the audit of its deletion says that it was the owner's.
+// refuseAnothersDeletion refuses a row that is gone, unless the audit of its deletion says that it was the
+// owner's.
 func (r *untyped) refuseAnothersDeletion(ctx context.Context, tx *onerow.Tx, deletionID int64) error {
 	if !r.owned {
 		return nil

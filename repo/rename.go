@@ -47,8 +47,9 @@ func (r *untyped) rename(ctx context.Context, db onerow.DB, id any, name string)
 	})
 }
 
-// What writes a name, by the primary key, unless the row has it in this spelling. Of active rows the unique
-// index (owner, name key) decides; archived ones may share a name: activating them decides.
+// sqlRename and sqlRenameArchived write a name, by the primary key, unless the row has it in this spelling.
+// Of active rows the unique index (owner, name key) decides; archived ones may share a name: activating them
+// decides.
 const (
 	sqlRename         = `UPDATE {active} SET {setName}{touch} WHERE {byID} AND CAST({label} AS BINARY) <> CAST(? AS BINARY)`
 	sqlRenameArchived = `UPDATE {archive} SET {setName}{touch} WHERE {byID} AND CAST({label} AS BINARY) <> CAST(? AS BINARY)` + shown

@@ -46,9 +46,9 @@ func (r *untyped) newRequest(id string, w newRow) (*request, error) {
 	return q, nil
 }
 
-// The primary key (resource, owner, request id) decides which call makes the row; a second one waits here
-// until the first has ended. Behind the INSERT of the row its id is known: then whoever comes second has made
-// a row, and takes it back.
+// sqlInsertRequest decides by the primary key (resource, owner, request id) which call makes the row; a
+// second one waits here until the first has ended. sqlInsertRequestMade follows the INSERT of the row, whose
+// id is known then: whoever comes second has made a row, and takes it back.
 const (
 	sqlInsertRequest = `INSERT INTO onerow_request
   (resource, owner, request_id, fingerprint, call_token, created_at)

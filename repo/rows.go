@@ -35,7 +35,7 @@ type item struct {
 	more    bool // the statement has met another row as well
 }
 
-// What reads the struct, the version and the state of a row by its primary key, in one of its tables.
+// sqlReadActive and sqlReadArchived read the struct, the version and the state of a row by its primary key.
 const (
 	sqlReadActive   = `SELECT {fields}, version, 'active' FROM {active} WHERE {byID}`
 	sqlReadArchived = `SELECT {fields}, version, 'archived' FROM {archive} WHERE {byID}` + shown
@@ -89,8 +89,8 @@ type held struct {
 	twin        bool   // perhaps the other table has this id as well, see refuseTwin
 }
 
-// What reads a row by its primary key, and locks it: the struct, and then what the verbs need to know of it,
-// see held. Whether the other table has the id too locks nothing.
+// sqlLockActive and sqlLockArchived read a row by its primary key, and lock it: the struct, and then what the
+// verbs need to know of it, see held. The look for the same id in the other table locks nothing.
 const (
 	sqlLockActive   = `SELECT {fields}, version, {label}, 0, '', {inArchive}, ` + lastFinished + `, {keys} FROM {active} WHERE {byID} FOR UPDATE`
 	sqlLockArchived = `SELECT ` + lockedArchived + ` FROM {archive} WHERE {byID} FOR UPDATE`
@@ -159,7 +159,8 @@ func (r *untyped) writeAndRead(ctx context.Context, tx *onerow.Tx, state schema.
 	return result{row: h.row, changed: true}, err
 }
 
-// The version proves that the row is the one that this transaction has read, and locked.
+// sqlDeleteActive and sqlDeleteArchived work by the primary key; the version proves that the row is the one
+// that this transaction has read, and locked.
 const (
 	sqlDeleteActive   = `DELETE FROM {active} WHERE {byID} AND version = ?`
 	sqlDeleteArchived = `DELETE FROM {archive} WHERE {byID} AND version = ?`
@@ -187,7 +188,7 @@ func (r *untyped) bothTables(both, active, lock string, id any) (query string, a
 	return r.locked(both, lock), []any{id, id}
 }
 
-// Where a row is, by its primary key, and by current reads.
+// sqlWhere and, without an archive, sqlWhereActive say where a row is, by its primary key and current reads.
 const (
 	sqlWhere       = `(` + sqlWhereActive + `) UNION ALL (SELECT IF(deletion_id IS NULL, 'archived', 'trash') FROM {archive} WHERE {byID} LOCK IN SHARE MODE)`
 	sqlWhereActive = `SELECT 'active' FROM {active} WHERE {byID} LOCK IN SHARE MODE`

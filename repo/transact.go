@@ -30,7 +30,8 @@ func (r *untyped) call(verb string, id any) (call, error) {
 const savepoint = "onerow_repo"
 
 // run runs a verb in a transaction, and again while its row keeps moving or a limit has to be counted. In a
-// joined transaction, whose owner may commit after the error, what a try wrote before it failed is taken back.
+// joined transaction, whose owner may commit after the error, what a try wrote before it failed is taken
+// back.
 func (r *untyped) run(ctx context.Context, db onerow.DB, c call, verb func(context.Context, *onerow.Tx) (result, error)) (result, error) {
 	if len(r.limits) == 0 {
 		return r.inTx(ctx, db, c, verb)

@@ -9,14 +9,14 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// Whether a table has an id, by its primary key, with a lock: at this moment.
+// sqlInActive and sqlInArchive ask a table for an id, by its primary key, with a lock: at this moment.
 const (
 	sqlInActive  = `SELECT 1 FROM {active} WHERE {id} = ? LOCK IN SHARE MODE`
 	sqlInArchive = `SELECT 1 FROM {archive} WHERE {id} = ? LOCK IN SHARE MODE`
 )
 
-// twinError is the error where the other table has another row of the id of a row that this transaction has locked
-// in the table of a state; refused is what made the caller ask. One statement.
+// twinError is the error where the other table has another row of the id of a row that this transaction has
+// locked in the table of a state; refused is what made the caller ask. One statement.
 func (r *untyped) twinError(ctx context.Context, tx *onerow.Tx, state schema.State, id any, refused error) error {
 	statement, other := sqlInArchive, r.res.Archive
 	if state == schema.Archived {
@@ -32,8 +32,8 @@ func (r *untyped) twinError(ctx context.Context, tx *onerow.Tx, state schema.Sta
 	return err
 }
 
-// refuseTwin refuses a locked row that shares its id with another. That the lock has seen one is a hint, for its
-// snapshot may show a row that has moved where it was. No statement, one where the hint says so.
+// refuseTwin refuses a locked row that shares its id with another. That the lock has seen one is a hint, for
+// its snapshot may show a row that has moved where it was. No statement, one where the hint says so.
 func (r *untyped) refuseTwin(ctx context.Context, tx *onerow.Tx, h held, id any) error {
 	if !h.twin {
 		return nil

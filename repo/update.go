@@ -48,8 +48,8 @@ func (r *untyped) update(ctx context.Context, db onerow.DB, id any, change func(
 	})
 }
 
-// What writes the application's own columns and the name, by the primary key; the version that was read
-// guards it. The quota's flag is not among them.
+// sqlUpdate and sqlUpdateArchived write the application's own columns and the name, by the primary key; the
+// version that was read guards them. The quota's flag is not among the columns.
 const (
 	sqlUpdate         = `UPDATE {active} SET {setUpdate}{touch} WHERE {byID} AND version = ?`
 	sqlUpdateArchived = `UPDATE {archive} SET {setUpdate}{touch} WHERE {byID} AND version = ?` + shown
