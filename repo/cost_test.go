@@ -189,6 +189,7 @@ func TestCosts(t *testing.T) {
 		c.Call("delete of an owner's again", func(ctx context.Context, db *sql.DB) error { return second(mine.Delete(ctx, db, 12)) })
 		c.Call("delete of another's", func(ctx context.Context, db *sql.DB) error { return refused(mine.Delete(ctx, db, 1_000_995)) })
 		costsOfMoves(t, c, r)
+		costsOfEdits(t, c)
 		costsOfTickets(t, c)
 		c.Source(".", nil)
 	}
@@ -226,6 +227,19 @@ func costsOfMoves(t *testing.T, c *cost.Costs, r repos) {
 	c.Call("move a comment", func(ctx context.Context, db *sql.DB) error { return second(r.comments.Move(ctx, db, 7, onScreen(2))) })
 }
 
+// costsOfEdits: nor where a row is edited in the archive.
+func costsOfEdits(t *testing.T, c *cost.Costs) {
+	edited := plan()
+	edited.Resources[0].EditArchived = true
+	projects := must(repo.New[Project](edited, "project"))
+	const id = 2_000_060
+	c.Call("rename in the archive", func(ctx context.Context, db *sql.DB) error { return second(projects.Rename(ctx, db, id, "N 6")) })
+	c.Call("update in the archive", func(ctx context.Context, db *sql.DB) error {
+		return second(projects.Update(ctx, db, id, func(row *Project) error { row.Note += "x"; return nil }))
+	})
+	c.Call("give in the archive", func(ctx context.Context, db *sql.DB) error { return second(projects.Move(ctx, db, id, give(2))) })
+}
+
 // refused is an error unless there was one.
 func refused(_ any, err error) error {
 	if err == nil {
@@ -246,8 +260,14 @@ func costsOfTickets(t *testing.T, c *cost.Costs) {
 			return second(tickets.Create(ctx, db, Scoped{ID: uid(n), TenantID: 1, WorkspaceID: owner.ID, Name: name}))
 		}
 	}
+	plain := desk()
+	plain.Resources[0].Archive, plain.Resources[0].Indexes = "", nil
+	unarchived := must(repo.NewOf[Scoped, uuid.UUID, Workspace](plain, "ticket"))
 	id := uid(1)
 	c.Call("create by id", create(1, "A"))
+	c.Call("create by id, without an archive", func(ctx context.Context, db *sql.DB) error {
+		return second(unarchived.Create(ctx, db, Scoped{ID: uid(3), TenantID: 1, WorkspaceID: owner.ID, Name: "C"}))
+	})
 	c.Call("create by id again", create(1, "A"))
 	c.Call("create by id, its name taken", func(ctx context.Context, db *sql.DB) error { return refused(nil, create(2, "A")(ctx, db)) })
 	c.Call("first page of tickets", func(ctx context.Context, db *sql.DB) error {
