@@ -73,12 +73,6 @@ func effects(ctx context.Context, s *site) ([]way, error) {
 	if err != nil {
 		return nil, err
 	}
-	do := func(opts ...idempotency.Option) func(context.Context, int, int64) error {
-		return func(ctx context.Context, _ int, n int64) error {
-			_, err := idempotency.Do(ctx, s.db, keys, newKey(n), charge, opts...)
-			return err
-		}
-	}
 	ways := []way{
 		oneCharge(s),
 		{name: byHand, call: func(ctx context.Context, _ int, n int64) error {
@@ -96,8 +90,10 @@ func effects(ctx context.Context, s *site) ([]way, error) {
 				return send(ctx, tx, statement{text: sqlCharge}, statement{sqlOwnLast, []any{fmt.Sprint(n), `{"id":1,"amount":7}`}})
 			})
 		}},
-		{name: "onerow, Do", aim: aim{of: byHand, share: 1}, call: do()},
-		{name: "onerow, Do with KeyLast", aim: aim{of: "a transaction with one INSERT", share: 0.75}, call: do(idempotency.KeyLast())},
+		{name: "onerow, Do", aim: aim{of: byHand, share: 1}, call: func(ctx context.Context, _ int, n int64) error {
+			_, err := idempotency.Do(ctx, s.db, keys, newKey(n), charge)
+			return err
+		}},
 	}
 	if s.redis != nil {
 		ways = append(ways, way{name: "Redis SET NX before the transaction, not atomic", call: func(ctx context.Context, c int, n int64) error {
@@ -121,7 +117,7 @@ func effectsUnindexed(ctx context.Context, s *site) ([]way, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ways[:6], s.unindexed(ctx)
+	return ways[:5], s.unindexed(ctx)
 }
 
 // replays ask again for what is there.
@@ -146,14 +142,12 @@ func replays(ctx context.Context, s *site) ([]way, error) {
 			}
 		}
 	}
-	again := func(opts ...idempotency.Option) func(context.Context, int, int64) error {
-		return func(ctx context.Context, _ int, n int64) error {
-			out, err := idempotency.Do(ctx, s.db, keys, newKey(n%there), charge, opts...)
-			if err == nil && !out.Replayed {
-				err = fmt.Errorf("%d was not there", n%there)
-			}
-			return err
+	again := func(ctx context.Context, keys *idempotency.Keys, n int64) error {
+		out, err := idempotency.Do(ctx, s.db, keys, newKey(n%there), charge)
+		if err == nil && !out.Replayed {
+			err = fmt.Errorf("%d was not there", n%there)
 		}
+		return err
 	}
 	prepared, err := s.db.PrepareContext(ctx, sqlOwnLook)
 	if err != nil {
@@ -169,8 +163,14 @@ func replays(ctx context.Context, s *site) ([]way, error) {
 			var text []byte
 			return prepared.QueryRowContext(ctx, fmt.Sprint(n%there)).Scan(&text)
 		}},
-		{name: "onerow, Do with LookFirst", aim: aim{of: look, share: 0.9}, call: again(idempotency.LookFirst())},
-		{name: "onerow, Do", aim: aim{of: look, share: 0.45}, call: again()},
+		{name: "onerow, Do of what was seen", aim: aim{of: look, share: 0.85}, call: func(ctx context.Context, _ int, n int64) error { return again(ctx, keys, n) }},
+		{name: "onerow, Do of what another process did", aim: aim{of: look, share: 0.45}, call: func(ctx context.Context, _ int, n int64) error {
+			stranger, err := idempotency.New(idempotency.Config{Keep: time.Hour})
+			if err != nil {
+				return err
+			}
+			return again(ctx, stranger, n)
+		}},
 	}
 	if s.redis != nil {
 		ways = append(ways, way{name: "Redis GET", call: func(ctx context.Context, _ int, n int64) error {

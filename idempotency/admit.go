@@ -40,7 +40,7 @@ func (k *Keys) Admit(ctx context.Context, db onerow.DB, key Key, window time.Dur
 		return Admission{}, err
 	}
 	if window < time.Microsecond {
-		return Admission{}, fmt.Errorf("%w: Admit for %s", ErrInvalidConfig, window)
+		return Admission{}, fmt.Errorf("%w: Admit for %s", ErrInvalid, window)
 	}
 	var a Admission
 	for again := true; again; {
@@ -48,14 +48,14 @@ func (k *Keys) Admit(ctx context.Context, db onerow.DB, key Key, window time.Dur
 		again, err = c.busy(ctx, err)
 		again = again && !joined(db)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return Admission{}, err
-	case a.Admitted:
-		k.event(EventAdmitted, key)
-	default:
-		k.event(EventRefused, key)
 	}
+	event := "refused"
+	if a.Admitted {
+		event = "admitted"
+	}
+	k.event(event, key)
 	return a, nil
 }
 
@@ -78,7 +78,7 @@ func (k *Keys) admit(ctx context.Context, db onerow.DB, c *call, window time.Dur
 	case mine: // an attempt whose answer was lost
 		return Admission{Admitted: true}, nil
 	case left > 0:
-		return Admission{RetryAfter: duration(left)}, nil
+		return Admission{RetryAfter: time.Duration(left) * time.Microsecond}, nil
 	}
 	n, err := onerow.Affected(ctx, db, sqlReadmit, append([]any{c.token[:], micros(window)}, c.key.args()...)...)
 	if err != nil {

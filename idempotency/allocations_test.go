@@ -25,17 +25,16 @@ func TestAllocations(t *testing.T) {
 		}
 	}()
 	keys, ctx, n := newKeys(t, idempotency.Config{}), t.Context(), 0
-	do := func(opts ...idempotency.Option) error {
+	do := func() error {
 		n++
-		_, err := idempotency.Do(ctx, db, keys, key(fmt.Sprint("k", n)), charge(1), opts...)
+		_, err := idempotency.Do(ctx, db, keys, key(fmt.Sprint("k", n)), charge(1))
 		return err
 	}
-	again := func(opts ...idempotency.Option) error {
-		_, err := idempotency.Do(ctx, db, keys, key("k1"), charge(1), opts...)
+	again := func(keys *idempotency.Keys) error {
+		_, err := idempotency.Do(ctx, db, keys, key("k1"), charge(1))
 		return err
 	}
 	racetest.Allocations(t, "Do", 128, func() error { return do() })
-	racetest.Allocations(t, "Do, KeyLast", 101, func() error { return do(idempotency.KeyLast()) })
-	racetest.Allocations(t, "Do, replay", 118, func() error { return again() })
-	racetest.Allocations(t, "Do, LookFirst, replay", 46, func() error { return again(idempotency.LookFirst()) })
+	racetest.Allocations(t, "Do, replay of what was seen", 46, func() error { return again(keys) })
+	racetest.Allocations(t, "Do, replay", 113, func() error { keys.ForgetEnded(); return again(keys) })
 }

@@ -19,14 +19,14 @@ func TestApart(t *testing.T) {
 	db, _ := open(t, dbtest.Isolation(sql.LevelReadCommitted))
 	k := newKeys(t, idempotency.Config{})
 	of := func(n int) idempotency.Key { return key(fmt.Sprint("k", n)) }
-	do := func(opts ...idempotency.Option) func(context.Context, onerow.DB, int) error {
+	do := func(opts ...idempotency.Options) func(context.Context, onerow.DB, int) error {
 		return func(ctx context.Context, db onerow.DB, n int) error {
 			return second(idempotency.Do(ctx, db, k, of(n), charge(1), opts...))
 		}
 	}
 	done := func(ctx context.Context, db *sql.DB, n int) error { return do()(ctx, db, n) }
 	expired := func(ctx context.Context, db *sql.DB, n int) error {
-		return do(idempotency.Keep(time.Microsecond))(ctx, db, n)
+		return do(idempotency.Options{Keep: time.Microsecond})(ctx, db, n)
 	}
 	claims := map[int]idempotency.Claim{}
 	begin := func(ctx context.Context, db onerow.DB, n int) (err error) {
@@ -40,11 +40,8 @@ func TestApart(t *testing.T) {
 	admitted := func(ctx context.Context, db *sql.DB, n int) error { return admit(ctx, db, n) }
 	racetest.Apart(t, db, []string{"onerow_key", "onerow_admission"}, []racetest.Verb{
 		{Name: "do", Call: do()},
-		{Name: "do, key last", Call: do(idempotency.KeyLast())},
-		{Name: "do, look first", Call: do(idempotency.LookFirst())},
 		{Name: "do, replay", Setup: done, Call: do()},
 		{Name: "do, expired", Setup: expired, Call: do()},
-		{Name: "do, expired, key last", Setup: expired, Call: do(idempotency.KeyLast())},
 		{Name: "begin", Call: begin},
 		{Name: "complete", Setup: held, Call: func(ctx context.Context, db onerow.DB, n int) error {
 			return k.Complete(ctx, db, claims[n], receipt{ID: 1})

@@ -22,15 +22,14 @@ func TestBusyAfterWait(t *testing.T) {
 		err  error
 		busy bool
 	}{
-		"it was committed":                         {nil, false},
-		"an error of the function's":               {own, false},
-		"a permanent one":                          {Permanent(own), false},
-		"what the server refused the function":     {refused, false},
-		"the context's":                            {fmt.Errorf("in between: %w", context.Canceled), true},
-		"its cause":                                {fmt.Errorf("onerow: rolled back before commit: %w", cause), true},
-		"the connection, which the driver closed":  {mysql.ErrInvalidConn, true},
-		"an unknown outcome":                       {&onerow.OutcomeUnknownError{Err: mysql.ErrInvalidConn}, true},
-		"a key that another call has written last": {errTaken, true},
+		"it was committed":                        {nil, false},
+		"an error of the function's":              {own, false},
+		"a permanent one":                         {Permanent(own), false},
+		"what the server refused the function":    {refused, false},
+		"the context's":                           {fmt.Errorf("in between: %w", context.Canceled), true},
+		"its cause":                               {fmt.Errorf("onerow: rolled back before commit: %w", cause), true},
+		"the connection, which the driver closed": {mysql.ErrInvalidConn, true},
+		"an unknown outcome":                      {&onerow.OutcomeUnknownError{Err: mysql.ErrInvalidConn}, true},
 	} {
 		again, err := (&call{contended: true}).busy(ctx, c.err)
 		if again || errors.Is(err, ErrBusy) != c.busy || !errors.Is(err, c.err) || c.err == nil && err != nil {

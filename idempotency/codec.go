@@ -25,19 +25,12 @@ type Codec interface {
 	Decode(data []byte, v any) error
 }
 
-// JSON is the default [Codec]: encoding/json. Unexported fields are not kept, and an interface
-// comes back as what encoding/json makes of it, for the first caller too.
-type JSON struct{}
+// jsonCodec is encoding/json.
+type jsonCodec struct{}
 
-// Name is json/1.
-func (JSON) Name() string { return "json/1" }
-
-// Encode is json.Marshal, and refuses what that would drop or change without a word: a text that is not
-// UTF-8, fields of one name, and those beside an embedded type that encodes itself, as time.Time.
-func (JSON) Encode(v any) ([]byte, error) { return exactjson.Marshal(v) }
-
-// Decode is json.Unmarshal.
-func (JSON) Decode(data []byte, v any) error { return json.Unmarshal(data, v) }
+func (jsonCodec) Name() string                    { return "json/1" }
+func (jsonCodec) Encode(v any) ([]byte, error)    { return exactjson.Marshal(v) }
+func (jsonCodec) Decode(data []byte, v any) error { return json.Unmarshal(data, v) }
 
 // stored is a result as its row holds it.
 type stored struct {
@@ -77,21 +70,21 @@ func (k *Keys) encode(ctx context.Context, db onerow.DB, key Key, v, replay any)
 		return stored{codec: codec.Name(), data: data}, nil
 	}
 	if k.cfg.References == nil {
-		return stored{}, &TooLargeError{Key: key, Size: len(data), Max: k.cfg.MaxResult}
+		return stored{}, tooLarge(key, len(data), k.cfg.MaxResult, nil)
 	}
 	ref, err := k.cfg.References.Store(ctx, db, key, data)
 	if err != nil {
 		return stored{}, fmt.Errorf("idempotency: store the result of the key %s, %d bytes, by reference: %w", key, len(data), err)
 	}
 	if len(ref) > longestReference {
-		return stored{}, fmt.Errorf("%w: the reference to the result of the key %s has %d bytes, %d fit", ErrInvalidConfig, key, len(ref), longestReference)
+		return stored{}, fmt.Errorf("%w: the reference to the result of the key %s has %d bytes, %d fit", ErrInvalid, key, len(ref), longestReference)
 	}
 	return stored{codec: codec.Name(), data: []byte(ref), reference: true}, nil
 }
 
 // again decodes what was encoded, and says what has been lost.
 func again(codec Codec, data []byte, v, replay any) error {
-	_, isJSON := codec.(JSON)
+	_, isJSON := codec.(jsonCodec)
 	if replay != nil {
 		if err := codec.Decode(data, replay); err != nil {
 			return fmt.Errorf("it cannot be decoded again: %w", err)

@@ -23,19 +23,17 @@ func TestRoundTrips(t *testing.T) {
 		t.Helper()
 		racetest.RoundTrips(t, c, what, want, call)
 	}
-	do := func(id string, opts ...idempotency.Option) func() error {
+	do := func(id string) func() error {
 		return func() error {
-			_, err := idempotency.Do(ctx, db, keys, key(id), charge(1), opts...)
+			_, err := idempotency.Do(ctx, db, keys, key(id), charge(1))
 			return err
 		}
 	}
 	const fn = 1 // the statement of charge
 	expect("Do", 2+fn, do("a"))
+	expect("Do, replay of what was seen", 1, do("a"))
+	keys.ForgetEnded()
 	expect("Do, replay", 2, do("a"))
-	expect("Do, LookFirst", 3+fn, do("b", idempotency.LookFirst()))
-	expect("Do, LookFirst, replay", 1, do("b", idempotency.LookFirst()))
-	expect("Do, KeyLast", 1+fn, do("c", idempotency.KeyLast()))
-	expect("Do, KeyLast, replay", 3+fn, do("c", idempotency.KeyLast()))
 	var claim idempotency.Claim
 	expect("Begin", 1, func() (err error) {
 		claim, _, err = idempotency.Begin[receipt](ctx, db, keys, key("d"))
@@ -68,7 +66,7 @@ func TestStatements(t *testing.T) {
 		}
 		return nil
 	}
-	do := func(db onerow.DB, id string, fn func(context.Context, *onerow.Tx) (receipt, error), opts ...idempotency.Option) error {
+	do := func(db onerow.DB, id string, fn func(context.Context, *onerow.Tx) (receipt, error), opts ...idempotency.Options) error {
 		_, err := idempotency.Do(ctx, db, keys, key(id), fn, opts...)
 		return err
 	}
@@ -77,24 +75,23 @@ func TestStatements(t *testing.T) {
 	}
 	const fn = 1 // the statement of charge
 	expect("Do", 4+fn, func() error { return do(db, "a", charge(1)) })
+	expect("Do, replay of what was seen", 1, func() error { return do(db, "a", charge(1)) })
+	keys.ForgetEnded()
 	expect("Do, replay", 4, func() error { return do(db, "a", charge(1)) })
-	expect("Do, LookFirst", 5+fn, func() error { return do(db, "b", charge(1), idempotency.LookFirst()) })
-	expect("Do, LookFirst, replay", 1, func() error { return do(db, "b", charge(1), idempotency.LookFirst()) })
-	expect("Do, KeyLast", 3+fn, func() error { return do(db, "c", charge(1), idempotency.KeyLast()) })
-	expect("Do, KeyLast, replay", 4+fn, func() error { return do(db, "c", charge(1), idempotency.KeyLast()) })
-	expect("Do, KeyLast and LookFirst, replay", 1, func() error { return do(db, "c", charge(1), idempotency.KeyLast(), idempotency.LookFirst()) })
-	if err := do(plain, "payload", charge(1), idempotency.Payload(1)); err != nil {
+	if err := do(plain, "payload", charge(1), idempotency.Options{Payload: 1}); err != nil {
 		t.Fatal(err)
 	}
-	expect("Do, LookFirst, another payload", 2, func() error {
-		return fails(do(db, "payload", charge(1), idempotency.Payload(2), idempotency.LookFirst()), idempotency.ErrMismatch)
+	expect("Do, another payload than was seen", 2, func() error {
+		return fails(do(db, "payload", charge(1), idempotency.Options{Payload: 2}), idempotency.ErrMismatch)
 	})
+	keys.ForgetEnded()
 	expect("Do, another payload", 5, func() error {
-		return fails(do(db, "payload", charge(1), idempotency.Payload(2)), idempotency.ErrMismatch)
+		return fails(do(db, "payload", charge(1), idempotency.Options{Payload: 2}), idempotency.ErrMismatch)
 	})
 	expect("Do, failed", 4, func() error { return fails(do(db, "d", permanent), idempotency.ErrFailed) })
+	expect("Do, failed before, as was seen", 2, func() error { return fails(do(db, "d", permanent), idempotency.ErrFailed) })
+	keys.ForgetEnded()
 	expect("Do, failed before", 5, func() error { return fails(do(db, "d", permanent), idempotency.ErrFailed) })
-	expect("Do, LookFirst, failed before", 2, func() error { return fails(do(db, "d", permanent, idempotency.LookFirst()), idempotency.ErrFailed) })
 	expect("Do, undone", 4+fn, func() error {
 		return do(db, "undone", func(ctx context.Context, tx *onerow.Tx) (receipt, error) {
 			r, err := charge(1)(ctx, tx)
@@ -102,6 +99,7 @@ func TestStatements(t *testing.T) {
 		})
 	})
 	dbtest.Exec(t, plain, "UPDATE onerow_key SET expires_at = UTC_TIMESTAMP(6)")
+	expect("Do, free, that was seen to have ended", 1+9+fn, func() error { return do(db, "d", charge(1)) })
 	expect("Do, free", 9+fn, func() error { return do(db, "a", charge(1)) })
 	asked := 0 // on a pool without the guard
 	if version := dbtest.Scan[string](t, plain, "SELECT VERSION()"); !strings.Contains(version, "MariaDB") {
@@ -115,11 +113,11 @@ func TestStatements(t *testing.T) {
 	}
 
 	var claim idempotency.Claim
-	begin := func(opts ...idempotency.Option) (err error) {
+	begin := func(opts ...idempotency.Options) (err error) {
 		claim, _, err = idempotency.Begin[receipt](ctx, db, keys, key("f"), opts...)
 		return err
 	}
-	expect("Begin", 1, func() error { return begin(idempotency.Lease(time.Hour)) })
+	expect("Begin", 1, func() error { return begin(idempotency.Options{Lease: time.Hour}) })
 	expect("Extend", 1, func() error { return keys.Extend(ctx, db, claim) })
 	expect("Owned", 3, func() error {
 		return keys.Owned(ctx, db, claim, func(context.Context, *onerow.Tx) error { return nil })
@@ -131,10 +129,10 @@ func TestStatements(t *testing.T) {
 	expect("Owned, lost", 4, func() error { return fails(keys.Owned(ctx, db, old, nil), idempotency.ErrLost) })
 	held := claim
 	expect("Begin, in progress", 2, func() error { return fails(begin(), idempotency.ErrInProgress) })
-	expect("Begin, LookFirst, in progress", 3, func() error { return fails(begin(idempotency.LookFirst()), idempotency.ErrInProgress) })
 	expect("Complete", 1, func() error { return keys.Complete(ctx, db, held, receipt{}) })
+	expect("Begin, replay of what was seen", 1, func() error { return begin() })
+	keys.ForgetEnded()
 	expect("Begin, replay", 2, func() error { return begin() })
-	expect("Begin, LookFirst, replay", 1, func() error { return begin(idempotency.LookFirst()) })
 
 	admit := func() error { _, err := keys.Admit(ctx, db, key("a"), time.Hour); return err }
 	expect("Admit", 1, admit)
@@ -144,9 +142,12 @@ func TestStatements(t *testing.T) {
 	dbtest.Exec(t, plain, "UPDATE onerow_admission SET until_at = UTC_TIMESTAMP(6)")
 	expect("Purge", 4, func() error { _, err := keys.Purge(ctx, db, 1000); return err })
 	expect("Purge of nothing", 2, func() error { _, err := keys.Purge(ctx, db, 1000); return err })
-	expect("List", 1, func() error { _, err := keys.List(ctx, db, idempotency.ListOptions{}); return err })
+	expect("List", 1, func() error {
+		_, err := keys.List(ctx, db, idempotency.ListOptions{Status: idempotency.InProgress, Waiting: true})
+		return err
+	})
 	expect("Measure", 1, func() error { _, err := keys.Measure(ctx, db); return err })
-	ann, seen := must(keys.Operator("ann", "why")), must(keys.Find(ctx, db, key("f"))).Seen()
+	ann, seen := must(keys.Operator("ann", "why")), must(keys.Find(ctx, db, key("f")))
 	expect("Expire", 4, func() error { return ann.Expire(ctx, db, seen) })
 	expect("Expire again", 4, func() error { return ann.Expire(ctx, db, seen) })
 }

@@ -25,60 +25,97 @@ import (
 // for the first one until its context's deadline, then gets [ErrBusy]; without a
 // deadline it waits for innodb_lock_wait_timeout, three times if that is short.
 //
-// db is a pool, or a transaction that Do joins: then the key commits with it. Options: KeyLast,
-// LookFirst, Payload, Fingerprint, Keep, Formerly. Errors: ErrBusy, ErrInProgress (of a key that was
-// begun in two steps), ErrMismatch, ErrFailed, ErrTooLarge, ErrCodec, those of
-// fn and of onerow. Statements: 4 and those of fn, see the package documentation.
-func Do[T any](ctx context.Context, db onerow.DB, keys *Keys, key Key, fn func(ctx context.Context, tx *onerow.Tx) (T, error), opts ...Option) (Outcome[T], error) {
-	var none Outcome[T]
-	c, err := keys.newCall(key, doOptions, opts)
+// db is a pool, or a transaction that Do joins: then the key commits with it. Options: Payload, Keep. Errors:
+// ErrBusy, ErrInProgress (of a key that was begun in two steps), ErrMismatch, ErrFailed, ErrTooLarge,
+// ErrCodec, those of fn and of onerow. Statements: 4 and those of fn, see the package documentation.
+func Do[T any](ctx context.Context, db onerow.DB, keys *Keys, key Key, fn func(ctx context.Context, tx *onerow.Tx) (T, error), opts ...Options) (onerow.Result[T], error) {
+	c, err := keys.newCall(key, "Payload Keep", opts)
 	if err != nil {
-		return none, err
+		return onerow.Result[T]{}, err
 	}
-	if err := c.rename(ctx, db); err != nil {
-		keys.count(c, "", err)
-		return none, err
+	if out, done, err := look[T](ctx, db, keys, c); done {
+		keys.tell(db, c, out.Changed, err)
+		return out, err
 	}
 	d := &doCall[T]{k: keys, call: c, fn: fn}
-	if c.look {
-		if out, done, err := look[T](ctx, db, keys, c); done {
-			keys.count(c, out.How, err)
-			return out, err
-		}
-	}
-	run := d.first
-	if c.last {
-		run = d.runKeyLast
-	}
-	out, err := run(ctx, db)
-	err = refusedSize(c.key, err)
+	out, err := d.run(ctx, db)
+	err = refusedSize(key, err)
 	if d.entered {
-		keys.event(EventStarted, c.key)
+		keys.event("started", key)
 	}
-	keys.count(c, out.How, err)
+	keys.tell(db, c, out.Changed, err)
 	return out, err
 }
 
 // doCall is one call of Do.
 type doCall[T any] struct {
-	k    *Keys
-	call *call
-	fn   func(context.Context, *onerow.Tx) (T, error)
-	// seen is a free row that the last attempt found; the next one claims it first.
-	seen    *row
+	*call
+	k  *Keys
+	fn func(context.Context, *onerow.Tx) (T, error)
+	// free is the row that the last run found and may claim; the next one claims it first.
+	free    *row
 	entered bool
-	out     Outcome[T]
-	failure error       // that was committed
-	verdict *verdict[T] // of the last run, whose transaction it ended; to be stored
-	depth   int         // how many calls of Do this one is inside of
-	// elsewhere: the last run's function failed with an error that is not the database's, perhaps
-	// a network error of a call to elsewhere, which must not pass for one of the database.
-	elsewhere bool
-	// last: the last run came to the statement with which it ends.
-	last bool
-	// sent: with the key last, the last run came to its COMMIT. unsure: a run before this one did, and may be
-	// committed.
-	sent, unsure bool
+	depth   int // how many calls of Do this one is inside of
+	// Of the last run:
+	out       onerow.Result[T]
+	failure   error       // that was committed
+	verdict   *verdict[T] // that ended its transaction, and is to be stored
+	storing   bool        // it came to the statement that stores the result
+	uncertain bool        // a run before it may be committed
+}
+
+// maxMoves is how often a key may be taken by others while its outcome is being stored, and be free again.
+const maxMoves = 50
+
+// run runs the transaction until it has an answer, and stores a verdict behind it.
+func (d *doCall[T]) run(ctx context.Context, db onerow.DB) (out onerow.Result[T], err error) {
+	for n := 1; ; n++ {
+		err := onerow.InIdempotentTx(ctx, db, d.inTx)
+		if err == nil {
+			return d.out, d.failure
+		}
+		if errors.Is(err, errApart) {
+			out, err := d.store(ctx, db)
+			if !errors.Is(err, errTaken) {
+				return out, err
+			}
+			if n == maxMoves {
+				return out, d.busyError(fmt.Errorf("it was claimed by others %d times: %w", n, err))
+			}
+			d.free = nil
+			continue // what is stored now is the answer, if it is one
+		}
+		again, err := d.busy(ctx, d.touched(err))
+		if !again || joined(db) {
+			return out, err
+		}
+	}
+}
+
+// inTx is one run. Nothing of it stays in its owner's transaction when it fails, panics, or its context ends:
+// the owner may go on and commit. A transaction of this call is rolled back by who began it.
+func (d *doCall[T]) inTx(ctx context.Context, tx *onerow.Tx) error {
+	d.depth = depth(ctx)
+	return tx.Savepoint(ctx, d.savepoint("a"), func() error {
+		d.uncertain = d.uncertain || d.storing || d.verdict != nil
+		d.out, d.failure, d.verdict, d.storing = onerow.Result[T]{}, nil, nil, false
+		claimed, err := d.claim(ctx, tx)
+		if err != nil || !claimed {
+			return err
+		}
+		d.entered = true
+		v, verdict, err := d.enter(ctx, tx)
+		switch {
+		case err != nil:
+			return err
+		case verdict != nil && !tx.Joined():
+			d.verdict = verdict
+			return errApart
+		case verdict != nil && verdict.cause != nil:
+			return d.fail(ctx, tx, verdict.cause)
+		}
+		return d.complete(ctx, tx, v)
+	})
 }
 
 // sqlClaim: the primary key decides. A second call waits here for the first one's
@@ -98,120 +135,39 @@ const sqlReclaim = `UPDATE onerow_key SET status = 'in_progress', attention = 0,
 	atKey + ` AND token = ? AND version = ?`
 
 func (k *Keys) claimArgs(c *call, fingerprint []byte) []any {
-	return []any{c.token[:], nullable(fingerprint), dbtext.Arg(k.cfg.Name), micros(c.expected), micros(c.lease)}
+	return []any{c.token[:], nullable(fingerprint), dbtext.Arg(k.cfg.Name), micros(c.Expected), micros(c.Lease)}
 }
 
 // reclaim claims a free row, if it is still as it was seen. One statement.
 func (k *Keys) reclaim(ctx context.Context, db onerow.DB, c *call, seen *row) (bool, error) {
 	n, err := onerow.Affected(ctx, db, sqlReclaim, append(k.claimArgs(c, seen.payload(c)), c.key.args(seen.Token, seen.version)...)...)
-	if err != nil {
-		return false, &keyWait{err}
-	}
-	return n == 1, nil
-}
-
-// first is Do with the key first.
-func (d *doCall[T]) first(ctx context.Context, db onerow.DB) (Outcome[T], error) {
-	for n := 1; ; n++ {
-		err := onerow.InIdempotentTx(ctx, db, d.firstTx)
-		if err == nil {
-			return d.out, d.failure
-		}
-		err = d.notWritten(err)
-		if errors.Is(err, errApart) {
-			out, err := d.store(ctx, db)
-			if !errors.Is(err, errTaken) {
-				return out, err
-			}
-			if n == maxMoves {
-				return out, &BusyError{Key: d.call.key, Err: fmt.Errorf("it was claimed by others %d times: %w", n, err)}
-			}
-			d.seen = nil
-			continue // what is stored now is the answer, if it is one
-		}
-		again, err := d.call.busy(ctx, err)
-		if !again || joined(db) {
-			return Outcome[T]{}, err
-		}
-	}
-}
-
-func (d *doCall[T]) firstTx(ctx context.Context, tx *onerow.Tx) error {
-	return d.whole(ctx, tx, d.firstWork)
-}
-
-func (d *doCall[T]) firstWork(ctx context.Context, tx *onerow.Tx) error {
-	d.unsure = d.unsure || d.last || d.verdict != nil
-	d.out, d.failure, d.verdict, d.last = Outcome[T]{}, nil, nil, false
-	claimed, err := d.claim(ctx, tx)
-	if err != nil || !claimed {
-		return err
-	}
-	d.entered = true
-	v, verdict, err := d.enter(ctx, tx)
-	switch {
-	case err != nil:
-		return err
-	case verdict != nil && !tx.Joined():
-		d.verdict = verdict
-		return errApart
-	case verdict != nil && verdict.cause != nil:
-		return d.fail(ctx, tx, verdict.cause)
-	}
-	var replay T
-	s, err := d.k.encode(ctx, tx, d.call.key, v, &replay)
-	if err != nil {
-		return err
-	}
-	d.log(Completed, nil)
-	d.out = outcome(replay, Fresh)
-	d.last = true
-	err = packet.ExecLast(ctx, tx, onerow.Stmt{
-		Query: sqlStore, One: true,
-		Args: append([]any{s.codec, s.reference, s.data, micros(d.call.keep)}, d.call.key.args(d.call.token[:])...),
-	})
-	if err != nil {
-		return d.notWritten(storeError(err))
-	}
-	return nil
-}
-
-// notWritten is err of the statement that stores the result, which may have travelled with COMMIT.
-func (d *doCall[T]) notWritten(err error) error {
-	if d.last && errors.Is(err, onerow.ErrNotOneRow) {
-		return d.one(0, nil)
-	}
-	return err
+	return n == 1, atKeyOf(err)
 }
 
 // claim claims the key, or finds the answer of whoever has. The key decides.
 func (d *doCall[T]) claim(ctx context.Context, tx *onerow.Tx) (claimed bool, err error) {
-	if seen := d.seen; seen != nil {
-		if claimed, err = d.k.reclaim(ctx, tx, d.call, seen); err != nil || claimed {
+	if d.free != nil {
+		if claimed, err = d.k.reclaim(ctx, tx, d.call, d.free); err != nil || claimed {
 			return claimed, err
 		}
-		d.seen = nil
+		d.free = nil
 	}
-	_, err = tx.ExecContext(ctx, sqlClaim, d.call.key.args(d.k.claimArgs(d.call, d.call.fingerprint)...)...)
-	if err == nil {
-		return true, nil
-	}
+	_, err = tx.ExecContext(ctx, sqlClaim, d.key.args(d.k.claimArgs(d.call, d.fingerprint)...)...)
 	if mysqlerr.Classify(err) != mysqlerr.Duplicate {
-		return false, &keyWait{err}
+		return err == nil, atKeyOf(err)
 	}
-	r, err := d.refusing(ctx, tx)
-	if err != nil {
+	r, err := d.k.refusing(ctx, tx, d.call, d.uncertain)
+	switch {
+	case err != nil:
 		return false, err
-	}
-	if r == nil { // purged in between
+	case r == nil: // purged in between
 		return false, errFree
 	}
 	d.out, err = answer[T](ctx, tx, d.k, d.call, r)
-	if errors.Is(err, errFree) {
-		d.seen = r
-	}
-	var failed *FailedError
-	if errors.As(err, &failed) { // the answer, not a reason to roll back
+	switch {
+	case errors.Is(err, errFree):
+		d.free = r
+	case errors.Is(err, ErrFailed): // the answer, not a reason to roll back
 		d.failure, err = err, nil
 	}
 	return false, err
@@ -222,7 +178,23 @@ const sqlStore = `UPDATE onerow_key SET status = 'complete', version = version +
   completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` +
 	atKey + ` AND call_token = ? AND status = 'in_progress'`
 
-// sqlStoreError does so with an error, in the caller's transaction.
+// complete stores the result of the function, by a statement that may travel with COMMIT.
+func (d *doCall[T]) complete(ctx context.Context, tx *onerow.Tx, v T) error {
+	var replay T
+	s, err := d.k.encode(ctx, tx, d.key, v, &replay)
+	if err != nil {
+		return err
+	}
+	d.k.logOutcome(d.key, 0, Completed, nil)
+	d.out = onerow.Result[T]{Row: replay, Changed: true}
+	d.storing = true
+	return d.touched(storeError(packet.ExecLast(ctx, tx, onerow.Stmt{
+		Query: sqlStore, One: true,
+		Args: append([]any{s.codec, s.reference, s.data, micros(d.Keep)}, d.key.args(d.token[:])...),
+	})))
+}
+
+// sqlStoreError writes an error into it, in the caller's transaction.
 const sqlStoreError = `UPDATE onerow_key SET status = 'error', version = version + 1, error = ` + dbtext.Param + `,
   completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` +
 	atKey + ` AND call_token = ? AND status = 'in_progress'`
@@ -230,17 +202,19 @@ const sqlStoreError = `UPDATE onerow_key SET status = 'error', version = version
 // fail stores a permanent error; what is returned is an error of storing it.
 func (d *doCall[T]) fail(ctx context.Context, tx *onerow.Tx, cause error) error {
 	text := errorText(cause)
-	d.log(Failed, cause)
-	d.failure = &FailedError{Key: d.call.key, Message: text, Err: cause}
-	return d.one(onerow.Affected(ctx, tx, sqlStoreError, append([]any{dbtext.Arg(text), micros(d.call.keep)}, d.call.key.args(d.call.token[:])...)...))
+	d.k.logOutcome(d.key, 0, Failed, cause)
+	d.failure, d.storing = failed(d.key, text, false, cause), true
+	n, err := onerow.Affected(ctx, tx, sqlStoreError, append([]any{dbtext.Arg(text), micros(d.Keep)}, d.key.args(d.token[:])...)...)
+	if err == nil && n != 1 {
+		err = onerow.ErrNotOneRow
+	}
+	return d.touched(err)
 }
 
-func (d *doCall[T]) one(n int64, err error) error {
-	if err == nil && n != 1 {
-		return fmt.Errorf("idempotency: the row of the key %s was changed inside the transaction of its own call; the function must leave it alone", d.call.key)
+// touched says why no row was this transaction's own when the outcome was stored, if that is what err is.
+func (d *doCall[T]) touched(err error) error {
+	if d.storing && errors.Is(err, onerow.ErrNotOneRow) {
+		return fmt.Errorf("idempotency: the row of the key %s was changed inside the transaction of its own call; the function must leave it alone", d.key)
 	}
 	return err
 }
-
-// log is called before the outcome is written.
-func (d *doCall[T]) log(s Status, cause error) { d.k.logOutcome(d.call.key, 0, s, cause) }

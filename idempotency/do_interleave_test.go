@@ -82,7 +82,7 @@ func (h *heard) paid(times int) condition {
 }
 
 // do is a call of Do.
-func (h *heard) do(k *idempotency.Keys, fn func(context.Context, *onerow.Tx) (receipt, error), opts ...idempotency.Option) call {
+func (h *heard) do(k *idempotency.Keys, fn func(context.Context, *onerow.Tx) (receipt, error), opts ...idempotency.Options) call {
 	return func(ctx context.Context, db *sql.DB) error {
 		out, err := idempotency.Do(ctx, db, k, key("a"), fn, opts...)
 		h.answered(out, err)
@@ -90,7 +90,7 @@ func (h *heard) do(k *idempotency.Keys, fn func(context.Context, *onerow.Tx) (re
 	}
 }
 
-func (h *heard) answered(out idempotency.Outcome[receipt], err error) {
+func (h *heard) answered(out onerow.Result[receipt], err error) {
 	switch {
 	case err != nil:
 	case out.Replayed: // waited for or not
@@ -103,7 +103,7 @@ func (h *heard) answered(out idempotency.Outcome[receipt], err error) {
 func doRaces(k *idempotency.Keys, h *heard) []race {
 	table := setups(k)
 	inside := func(ctx context.Context, db *sql.DB) error {
-		var out idempotency.Outcome[receipt]
+		var out onerow.Result[receipt]
 		err := onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 			if err := onerow.QueryRow(ctx, tx, "SELECT COUNT(*) FROM onerow_key", nil, new(int)); err != nil { // takes the snapshot
 				return err
@@ -160,42 +160,27 @@ func doRaces(k *idempotency.Keys, h *heard) []race {
 	again := func(ctx context.Context, db *sql.DB) error {
 		return errors.Join(purge(ctx, db), h.do(k, pay)(ctx, db))
 	}
-	againLast := func(ctx context.Context, db *sql.DB) error {
-		return errors.Join(purge(ctx, db), h.do(k, pay, idempotency.KeyLast())(ctx, db))
-	}
-	// Of a key that was appended the version is the same as of the next one.
-	expiredLast := func(ctx context.Context, db *sql.DB) (c idempotency.Claim, err error) {
-		free := func(context.Context, *onerow.Tx) (receipt, error) { return receipt{ID: 1}, nil }
-		_, err = idempotency.Do(ctx, db, k, key("a"), free, idempotency.KeyLast(), idempotency.Keep(time.Microsecond))
-		return c, err
-	}
 	begin := h.begin(k)
-	last, look, one, two := idempotency.KeyLast(), idempotency.LookFirst(), idempotency.Payload("1"), idempotency.Payload("2")
+	one, two := idempotency.Options{Payload: "1"}, idempotency.Options{Payload: "2"}
 	twice := func(c call) []call { return []call{c, c} }
 	return []race{
 		{"do, twice", table.empty, twice(h.do(k, pay)), true, h.paid(1), nil},
 		{"do, three times", table.empty, []call{h.do(k, pay), h.do(k, pay), h.do(k, pay)}, true, h.paid(1), nil},
-		{"do, key last, twice", table.empty, twice(h.do(k, pay, last)), true, h.paid(1), nil},
-		{"do, key first and key last", table.empty, []call{h.do(k, pay), h.do(k, pay, last)}, true, h.paid(1), nil},
-		{"do, look first, twice", table.empty, twice(h.do(k, pay, look)), true, h.paid(1), nil},
 		{"do, in callers' transactions, twice", table.empty, twice(inside), true, h.paid(1), nil},
 		{"do, failed for good, twice", table.empty, twice(h.do(k, permanent)), true, h.paid(0), nil},
-		{"do, failed for good, key last, twice", table.empty, twice(h.do(k, permanent, last)), true, h.paid(0), nil},
 		{"do, failed for good, and do", table.empty, []call{h.do(k, permanent), h.do(k, pay)}, false, nil, asOne},
 		{"do, failed for good, expired, and do", table.expired, []call{h.do(k, permanent), h.do(k, pay)}, false, nil, asOne},
-		{"do, failed for good, and do, key last", table.empty, []call{h.do(k, permanent), h.do(k, pay, last)}, false, nil, asOne},
 		{"do, undone, twice", table.empty, twice(h.do(k, undone)), false, kept, nil},
 		{"do, one is rolled back", table.empty, []call{h.do(k, outage), h.do(k, pay)}, false, h.paid(1), nil},
 		{"do, one is rolled back, two wait", table.empty, []call{h.do(k, outage), h.do(k, pay), h.do(k, pay)}, false, h.paid(1), nil},
 		{"do, two payloads", table.empty, []call{h.do(k, pay, one), h.do(k, pay, two)}, false, h.paid(1), nil},
-		{"do, two payloads, key last", table.empty, []call{h.do(k, pay, one, last), h.do(k, pay, two, last)}, false, h.paid(1), nil},
 		{"do, replay, twice", table.complete, twice(h.do(k, pay)), true, nil, nil},
 		{"do, expired, twice", table.expired, twice(h.do(k, pay)), true, h.paid(1), nil},
-		{"do, expired, key last, twice", table.expired, twice(h.do(k, pay, last)), true, h.paid(1), nil},
 		{"do, expired, and purge", table.expired, []call{h.do(k, pay), purge}, false, h.paid(1), nil},
-		{"do, expired, key last, and purge", table.expired, []call{h.do(k, pay, last), purge}, false, h.paid(1), nil},
 		{"do, expired, and purge and do", table.expired, []call{h.do(k, pay), again}, false, h.paid(1), nil},
-		{"do, expired, key last, and purge and do", expiredLast, []call{h.do(k, pay, last), againLast}, false, h.paid(1), nil},
+		{"do, failed for good, expired once, and purge and do", table.undone, []call{h.do(k, permanent), again}, false, nil, asOne},
+		{"do, replay of what was seen, twice", table.seen, twice(h.do(k, pay)), true, nil, nil},
+		{"do, what was seen has expired, and purge and do", table.seenExpired, []call{h.do(k, pay), again}, false, h.paid(1), nil},
 		{"do, and begin", table.empty, []call{h.do(k, pay), begin}, false, nil, nil},
 		{"purge, twice", table.expired, twice(purge), true, nil, nil},
 	}
@@ -225,10 +210,10 @@ func (r race) workflow(dsn string, h *heard) crashtest.Race {
 // TestInterleave steps every verb, and the pairs that meet at a key, through the interleavings of their
 // statements.
 func TestInterleave(t *testing.T) {
-	keys := newKeys(t, idempotency.Config{})
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
 			t.Parallel()
+			keys := newKeys(t, idempotency.Config{})
 			_, dsn := open(t, dbtest.Isolation(level))
 			h := &heard{}
 			for _, r := range append(doRaces(keys, h), stepRaces(keys, h)...) {
@@ -252,33 +237,50 @@ func TestInterleaveTogether(t *testing.T) {
 	}
 }
 
-// states are the states before a race.
+// states are the states before a race. Of seen the callers know that it has ended, as who has seen it end.
 type states struct {
-	empty, begun, released, leased, complete, expired func(ctx context.Context, db *sql.DB) (idempotency.Claim, error)
+	empty, begun, released, leased, complete, expired, undone, seen, seenExpired func(ctx context.Context, db *sql.DB) (idempotency.Claim, error)
 }
 
 func setups(k *idempotency.Keys) states {
-	begin := func(opts ...idempotency.Option) func(ctx context.Context, db *sql.DB) (idempotency.Claim, error) {
+	type setup = func(ctx context.Context, db *sql.DB) (idempotency.Claim, error)
+	begin := func(opts ...idempotency.Options) setup {
 		return func(ctx context.Context, db *sql.DB) (idempotency.Claim, error) {
+			k.ForgetEnded()
 			claim, _, err := idempotency.Begin[receipt](ctx, db, k, key("a"), opts...)
 			return claim, err
 		}
 	}
-	complete := func(keep time.Duration) func(ctx context.Context, db *sql.DB) (idempotency.Claim, error) {
+	complete := func(keep time.Duration) setup {
 		return func(ctx context.Context, db *sql.DB) (idempotency.Claim, error) {
 			claim, err := begin()(ctx, db)
-			return claim, errors.Join(err, k.Complete(ctx, db, claim, receipt{ID: 1}, idempotency.Keep(keep)))
+			return claim, errors.Join(err, k.Complete(ctx, db, claim, receipt{ID: 1}, idempotency.Options{Keep: keep}))
+		}
+	}
+	unseen := func(of setup) setup {
+		return func(ctx context.Context, db *sql.DB) (idempotency.Claim, error) {
+			claim, err := of(ctx, db)
+			k.ForgetEnded()
+			return claim, err
 		}
 	}
 	return states{
-		empty: func(context.Context, *sql.DB) (c idempotency.Claim, err error) { return c, nil },
+		empty: unseen(func(context.Context, *sql.DB) (c idempotency.Claim, err error) { return c, nil }),
 		begun: begin(),
 		released: func(ctx context.Context, db *sql.DB) (idempotency.Claim, error) {
 			claim, err := begin()(ctx, db)
 			return claim, errors.Join(err, k.Release(ctx, db, claim))
 		},
-		leased:   begin(idempotency.Lease(time.Microsecond)), // over before the next statement
-		complete: complete(time.Hour),
-		expired:  complete(time.Microsecond),
+		leased:   begin(idempotency.Options{Lease: time.Microsecond}), // over before the next statement
+		complete: unseen(complete(time.Hour)),
+		expired:  unseen(complete(time.Microsecond)),
+		// Of a key that was appended the version is the same as of the next one.
+		undone: unseen(func(ctx context.Context, db *sql.DB) (c idempotency.Claim, err error) {
+			undone := func(context.Context, *onerow.Tx) (receipt, error) { return receipt{ID: 1}, idempotency.ErrUndone }
+			_, err = idempotency.Do(ctx, db, k, key("a"), undone, idempotency.Options{Keep: time.Microsecond})
+			return c, err
+		}),
+		seen:        complete(time.Hour),
+		seenExpired: complete(time.Microsecond),
 	}
 }

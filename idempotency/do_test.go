@@ -13,36 +13,20 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// options of Do under which the outcomes are the same.
-var variants = map[string][]idempotency.Option{
-	"key first":             nil,
-	"look first":            {idempotency.LookFirst()},
-	"key last":              {idempotency.KeyLast()},
-	"key last, look before": {idempotency.KeyLast(), idempotency.LookFirst()},
-}
-
-func eachVariant(t *testing.T, test func(t *testing.T, db *sql.DB, opts []idempotency.Option)) {
-	eachLevel(t, func(t *testing.T, db *sql.DB) {
-		for name, opts := range variants {
-			t.Run(name, func(t *testing.T) {
-				dbtest.Exec(t, db, "DELETE FROM onerow_key")
-				dbtest.Exec(t, db, "DELETE FROM charge")
-				test(t, db, opts)
-			})
-		}
-	})
-}
-
 func TestDo(t *testing.T) {
-	eachVariant(t, func(t *testing.T, db *sql.DB, opts []idempotency.Option) {
+	eachLevel(t, func(t *testing.T, db *sql.DB) {
 		keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
-		first, err := idempotency.Do(ctx, db, keys, key("a"), charge(5), opts...)
-		if err != nil || first.How != idempotency.Fresh || !first.Changed || first.Replayed || first.Row.Amount != 5 {
+		first, err := idempotency.Do(ctx, db, keys, key("a"), charge(5))
+		if err != nil || !first.Changed || first.Replayed || first.Row.Amount != 5 {
 			t.Fatalf("first: %+v, %v", first, err)
 		}
-		again, err := idempotency.Do(ctx, db, keys, key("a"), charge(6), opts...)
-		if err != nil || again.How != idempotency.Replayed || again.Changed || !again.Replayed || again.Row != first.Row {
+		again, err := idempotency.Do(ctx, db, keys, key("a"), charge(6))
+		if err != nil || again.Changed || !again.Replayed || again.Row != first.Row {
 			t.Fatalf("again: %+v, %v", again, err)
+		}
+		elsewhere, err := idempotency.Do(ctx, db, newKeys(t, idempotency.Config{}), key("a"), charge(6))
+		if err != nil || !elsewhere.Replayed || elsewhere.Row != first.Row {
+			t.Fatalf("in another process: %+v, %v", elsewhere, err)
 		}
 		if n := charges(t, db); n != 1 {
 			t.Fatalf("%d charges", n)
@@ -51,7 +35,7 @@ func TestDo(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	eachVariant(t, func(t *testing.T, db *sql.DB, opts []idempotency.Option) {
+	eachLevel(t, func(t *testing.T, db *sql.DB) {
 		keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
 		boom := errors.New("boom")
 		failing := func(mark func(error) error) func(context.Context, *onerow.Tx) (receipt, error) {
@@ -63,22 +47,22 @@ func TestErrors(t *testing.T) {
 			}
 		}
 		same := func(err error) error { return err }
-		if _, err := idempotency.Do(ctx, db, keys, key("a"), failing(same), opts...); !errors.Is(err, boom) || errors.Is(err, idempotency.ErrFailed) {
+		if _, err := idempotency.Do(ctx, db, keys, key("a"), failing(same)); !errors.Is(err, boom) || errors.Is(err, idempotency.ErrFailed) {
 			t.Fatalf("an error: %v", err)
 		}
 		if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_key"); n != 0 {
 			t.Fatalf("%d keys after an error", n)
 		}
-		if out, err := idempotency.Do(ctx, db, keys, key("a"), charge(5), opts...); err != nil || out.Replayed {
+		if out, err := idempotency.Do(ctx, db, keys, key("a"), charge(5)); err != nil || out.Replayed {
 			t.Fatalf("after an error: %+v, %v", out, err)
 		}
-		_, err := idempotency.Do(ctx, db, keys, key("b"), failing(idempotency.Permanent), opts...)
-		var failed *idempotency.FailedError
-		if !errors.As(err, &failed) || !errors.Is(err, boom) || !errors.Is(err, idempotency.ErrFailed) || failed.Replayed || failed.Message != "boom" {
+		_, err := idempotency.Do(ctx, db, keys, key("b"), failing(idempotency.Permanent))
+		var failed *idempotency.Error
+		if !errors.As(err, &failed) || !errors.Is(err, boom) || !errors.Is(err, idempotency.ErrFailed) || failed.Replayed || failed.Entry.Error != "boom" {
 			t.Fatalf("failed for good: %v", err)
 		}
-		_, err = idempotency.Do(ctx, db, keys, key("b"), charge(5), opts...)
-		if !errors.As(err, &failed) || errors.Is(err, boom) || !failed.Replayed || failed.Message != "boom" || failed.At.IsZero() {
+		_, err = idempotency.Do(ctx, db, keys, key("b"), charge(5))
+		if !errors.As(err, &failed) || errors.Is(err, boom) || !failed.Replayed || failed.Entry.Error != "boom" || failed.Entry.CompletedAt.IsZero() {
 			t.Fatalf("the stored error: %v", err)
 		}
 		if n := charges(t, db); n != 1 {
@@ -88,26 +72,24 @@ func TestErrors(t *testing.T) {
 }
 
 func TestMismatch(t *testing.T) {
-	eachVariant(t, func(t *testing.T, db *sql.DB, opts []idempotency.Option) {
+	eachLevel(t, func(t *testing.T, db *sql.DB) {
 		keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
-		with := func(v any) []idempotency.Option {
-			return append([]idempotency.Option{idempotency.Payload(v)}, opts...)
-		}
-		must(idempotency.Do(ctx, db, keys, key("a"), charge(5), with(map[string]any{"a": 1, "b": []int{2}})...))
-		_, err := idempotency.Do(ctx, db, keys, key("a"), charge(6), with(map[string]any{"a": 2})...)
-		var mismatch *idempotency.MismatchError
-		if !errors.As(err, &mismatch) || !errors.Is(err, idempotency.ErrMismatch) || mismatch.Since.IsZero() {
+		with := func(v any) idempotency.Options { return idempotency.Options{Payload: v} }
+		must(idempotency.Do(ctx, db, keys, key("a"), charge(5), with(map[string]any{"a": 1, "b": []int{2}})))
+		_, err := idempotency.Do(ctx, db, keys, key("a"), charge(6), with(map[string]any{"a": 2}))
+		var mismatch *idempotency.Error
+		if !errors.As(err, &mismatch) || !errors.Is(err, idempotency.ErrMismatch) || mismatch.Entry.Since.IsZero() {
 			t.Fatalf("another payload: %v", err)
 		}
 		for _, same := range []any{[]byte(`{"b":[2.0], "a":1}`), struct {
 			B [1]int `json:"b"`
 			A int    `json:"a"`
 		}{[1]int{2}, 1}} {
-			if out, err := idempotency.Do(ctx, db, keys, key("a"), charge(6), with(same)...); err != nil || !out.Replayed {
+			if out, err := idempotency.Do(ctx, db, keys, key("a"), charge(6), with(same)); err != nil || !out.Replayed {
 				t.Fatalf("the same payload: %v, %v", out, err)
 			}
 		}
-		if out, err := idempotency.Do(ctx, db, keys, key("a"), charge(6), opts...); err != nil || !out.Replayed {
+		if out, err := idempotency.Do(ctx, db, keys, key("a"), charge(6)); err != nil || !out.Replayed {
 			t.Fatalf("without a payload: %v, %v", out, err)
 		}
 		if n := charges(t, db); n != 1 {
@@ -118,29 +100,29 @@ func TestMismatch(t *testing.T) {
 
 // TestEmptyResults: nil and empty results replay as they were.
 func TestEmptyResults(t *testing.T) {
-	eachVariant(t, func(t *testing.T, db *sql.DB, opts []idempotency.Option) {
+	eachLevel(t, func(t *testing.T, db *sql.DB) {
 		keys := newKeys(t, idempotency.Config{})
-		replays(t, db, keys, "pointer", (*receipt)(nil), func(r *receipt) bool { return r == nil }, opts)
-		replays(t, db, keys, "any", any(nil), func(v any) bool { return v == nil }, opts)
-		replays(t, db, keys, "nil bytes", []byte(nil), func(b []byte) bool { return b == nil }, opts)
-		replays(t, db, keys, "no bytes", []byte{}, func(b []byte) bool { return b != nil && len(b) == 0 }, opts)
-		replays(t, db, keys, "text", "", func(s string) bool { return s == "" }, opts)
-		replays(t, db, keys, "struct", struct{}{}, func(struct{}) bool { return true }, opts)
+		replays(t, db, keys, "pointer", (*receipt)(nil), func(r *receipt) bool { return r == nil })
+		replays(t, db, keys, "any", any(nil), func(v any) bool { return v == nil })
+		replays(t, db, keys, "nil bytes", []byte(nil), func(b []byte) bool { return b == nil })
+		replays(t, db, keys, "no bytes", []byte{}, func(b []byte) bool { return b != nil && len(b) == 0 })
+		replays(t, db, keys, "text", "", func(s string) bool { return s == "" })
+		replays(t, db, keys, "struct", struct{}{}, func(struct{}) bool { return true })
 	})
 }
 
-func replays[T any](t *testing.T, db *sql.DB, keys *idempotency.Keys, id string, v T, same func(T) bool, opts []idempotency.Option) {
+func replays[T any](t *testing.T, db *sql.DB, keys *idempotency.Keys, id string, v T, same func(T) bool) {
 	t.Helper()
-	for _, want := range []idempotency.How{idempotency.Fresh, idempotency.Replayed} {
-		out, err := idempotency.Do(t.Context(), db, keys, key(id), func(context.Context, *onerow.Tx) (T, error) { return v, nil }, opts...)
-		if err != nil || out.How != want || !same(out.Row) {
-			t.Errorf("%s: %+v, %v, want %s", id, out, err, want)
+	for _, replayed := range []bool{false, true} {
+		out, err := idempotency.Do(t.Context(), db, keys, key(id), func(context.Context, *onerow.Tx) (T, error) { return v, nil })
+		if err != nil || out.Replayed != replayed || !same(out.Row) {
+			t.Errorf("%s: %+v, %v, replayed %t", id, out, err, replayed)
 		}
 	}
 }
 
 func TestKeysAreApart(t *testing.T) {
-	eachVariant(t, func(t *testing.T, db *sql.DB, opts []idempotency.Option) {
+	eachLevel(t, func(t *testing.T, db *sql.DB) {
 		keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
 		long := strings.Repeat("x", idempotency.MaxKey)
 		list := []idempotency.Key{
@@ -148,17 +130,17 @@ func TestKeysAreApart(t *testing.T) {
 			{"", "o", "\xff"}, {"", "o", "ä"}, {"", "o", "Ä"}, {"to", "o", "k"}, {long, long, long}, {long, long, long[1:]},
 		}
 		for _, k := range list {
-			if out, err := idempotency.Do(ctx, db, keys, k, charge(1), opts...); err != nil || out.Replayed {
+			if out, err := idempotency.Do(ctx, db, keys, k, charge(1)); err != nil || out.Replayed {
 				t.Fatalf("%s: %+v, %v", k, out, err)
 			}
 		}
 		for _, k := range list {
-			if out, err := idempotency.Do(ctx, db, keys, k, charge(1), opts...); err != nil || !out.Replayed {
+			if out, err := idempotency.Do(ctx, db, keys, k, charge(1)); err != nil || !out.Replayed {
 				t.Fatalf("%s again: %+v, %v", k, out, err)
 			}
 		}
 		for _, k := range []idempotency.Key{{"", "", "k"}, {"", "o", ""}, {long + "x", "o", "k"}, {"", long + "x", "k"}, {"", "o", long + "x"}} {
-			if _, err := idempotency.Do(ctx, db, keys, k, charge(1), opts...); !errors.Is(err, idempotency.ErrInvalidKey) {
+			if _, err := idempotency.Do(ctx, db, keys, k, charge(1)); !errors.Is(err, idempotency.ErrInvalid) {
 				t.Errorf("%s: %v", k, err)
 			}
 		}
@@ -166,22 +148,21 @@ func TestKeysAreApart(t *testing.T) {
 }
 
 func TestExpiry(t *testing.T) {
-	eachVariant(t, func(t *testing.T, db *sql.DB, opts []idempotency.Option) {
+	eachLevel(t, func(t *testing.T, db *sql.DB) {
 		keys, ctx := newKeys(t, idempotency.Config{Keep: time.Hour}), t.Context()
-		must(idempotency.Do(ctx, db, keys, key("a"), charge(1), opts...))
-		if out := must(idempotency.Do(ctx, db, keys, key("a"), charge(2), opts...)); !out.Replayed {
+		must(idempotency.Do(ctx, db, keys, key("a"), charge(1)))
+		if out := must(idempotency.Do(ctx, db, keys, key("a"), charge(2))); !out.Replayed {
 			t.Fatal("not replayed within the hour")
 		}
 		dbtest.Exec(t, db, "UPDATE onerow_key SET expires_at = UTC_TIMESTAMP(6)")
-		other := append([]idempotency.Option{idempotency.Payload("another"), idempotency.Keep(0)}, opts...)
-		out, err := idempotency.Do(ctx, db, keys, key("a"), charge(3), other...)
+		out, err := idempotency.Do(ctx, db, keys, key("a"), charge(3), idempotency.Options{Payload: "another", Keep: 2 * time.Hour})
 		if err != nil || out.Replayed || out.Row.Amount != 3 {
 			t.Fatalf("after an hour: %+v, %v", out, err)
 		}
-		if e := must(keys.Find(ctx, db, key("a"))); !e.ExpiresAt.IsZero() || e.Status != idempotency.Completed {
-			t.Fatalf("kept for ever: %+v", e)
+		if e := must(keys.Find(ctx, db, key("a"))); e.ExpiresAt.Sub(e.CompletedAt) != 2*time.Hour || e.Status != idempotency.Completed {
+			t.Fatalf("kept for two hours: %+v", e)
 		}
-		if out := must(idempotency.Do(ctx, db, keys, key("a"), charge(4), opts...)); !out.Replayed || out.Row.Amount != 3 {
+		if out := must(idempotency.Do(ctx, db, keys, key("a"), charge(4))); !out.Replayed || out.Row.Amount != 3 {
 			t.Fatalf("the new result: %+v", out)
 		}
 	})
@@ -190,30 +171,30 @@ func TestExpiry(t *testing.T) {
 // TestJoined: Do in the caller's transaction commits with it, and leaves nothing of
 // itself behind after an error.
 func TestJoined(t *testing.T) {
-	eachVariant(t, func(t *testing.T, db *sql.DB, opts []idempotency.Option) {
+	eachLevel(t, func(t *testing.T, db *sql.DB) {
 		keys, ctx := newKeys(t, idempotency.Config{Keep: time.Hour}), t.Context()
-		must(idempotency.Do(ctx, db, keys, key("expired"), charge(1), opts...))
+		must(idempotency.Do(ctx, db, keys, key("expired"), charge(1)))
 		dbtest.Exec(t, db, "UPDATE onerow_key SET expires_at = UTC_TIMESTAMP(6)")
-		must(idempotency.Do(ctx, db, keys, key("there"), charge(1), opts...))
+		must(idempotency.Do(ctx, db, keys, key("there"), charge(1)))
 		tx := must(db.BeginTx(ctx, nil))
 		dbtest.Exec(t, tx, "INSERT INTO charge (amount) VALUES (100)")
 		inner := func(ctx context.Context, tx *onerow.Tx) (int, error) { // a call within a call
-			out, err := idempotency.Do(ctx, tx, keys, key("inner"), charge(1), opts...)
+			out, err := idempotency.Do(ctx, tx, keys, key("inner"), charge(1))
 			return out.Row.Amount, errors.Join(err, idempotency.Permanent(errors.New("outer")))
 		}
-		if _, err := idempotency.Do(ctx, tx, keys, key("outer"), inner, opts...); !errors.Is(err, idempotency.ErrFailed) {
+		if _, err := idempotency.Do(ctx, tx, keys, key("outer"), inner); !errors.Is(err, idempotency.ErrFailed) {
 			t.Fatalf("outer: %v", err)
 		}
 		for _, id := range []string{"fails", "expired", "there"} {
 			_, err := idempotency.Do(ctx, tx, keys, key(id), func(ctx context.Context, tx *onerow.Tx) (receipt, error) {
 				r, err := charge(7)(ctx, tx)
 				return r, errors.Join(err, errors.New("no"))
-			}, opts...)
+			})
 			if (err == nil) != (id == "there") {
 				t.Fatalf("%s: %v", id, err)
 			}
 		}
-		must(idempotency.Do(ctx, tx, keys, key("works"), charge(8), opts...))
+		must(idempotency.Do(ctx, tx, keys, key("works"), charge(8)))
 		if err := tx.Commit(); err != nil {
 			t.Fatal(err)
 		}
@@ -261,9 +242,10 @@ func TestBusy(t *testing.T) {
 		}()
 		<-entered
 		for _, d := range []time.Duration{500 * time.Millisecond, 1500 * time.Millisecond} {
+			start := time.Now()
 			d, err := within(t, d, func(ctx context.Context) error { return second(idempotency.Do(ctx, db, keys, key("a"), charge(1))) })
-			var busy *idempotency.BusyError
-			if !errors.As(err, &busy) || !errors.Is(err, idempotency.ErrBusy) || busy.Waited < d/2 { // the deadline runs from before the call
+			var busy *idempotency.Error
+			if !errors.As(err, &busy) || !errors.Is(err, idempotency.ErrBusy) || time.Since(start) < d/2 { // the deadline runs from before the call
 				t.Errorf("Do: %v", err)
 			}
 		}
@@ -274,7 +256,7 @@ func TestBusy(t *testing.T) {
 			t.Errorf("Begin: %v", err)
 		}
 		type answer struct {
-			out idempotency.Outcome[receipt]
+			out onerow.Result[receipt]
 			err error
 		}
 		gone := dbtest.Waiting(t, db)
@@ -286,12 +268,11 @@ func TestBusy(t *testing.T) {
 			done <- answer{out, err}
 		}()
 		dbtest.AwaitLock(t, db, gone...)
-		time.Sleep(time.Second) // a wait is told by durations: here by one longer than a busy machine's round trips
 		close(leave)
 		if err := <-first; err != nil {
 			t.Fatal(err)
 		}
-		if got := <-done; got.err != nil || got.out.How != idempotency.ReplayedAfterWaiting || got.out.Row.Amount != 1 {
+		if got := <-done; got.err != nil || !got.out.Replayed || got.out.Row.Amount != 1 {
 			t.Errorf("after waiting: %+v", got)
 		}
 	}

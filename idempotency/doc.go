@@ -23,9 +23,8 @@
 // next call runs the function again. Another call may get the key between the two; nothing of it is
 // overwritten, and its outcome is the answer of both.
 //
-// [KeyLast] writes the key after the function, for functions that only write
-// through tx: one statement less, but who comes second does the work before it
-// learns that it is done, and rolls it back.
+// A process that has seen a key end looks for the answer of the next call by a plain read, and writes only
+// where that finds none.
 //
 // In a caller's transaction there is nothing to roll back but the caller's own work: there a savepoint is
 // gone back to, as onerow.Tx.Savepoint says.
@@ -72,7 +71,7 @@
 //   - A holder that was taken over writes nothing more in [Keys.Owned]: the token is
 //     proven by the first statement of the write's transaction, which holds the key's row until COMMIT.
 //   - Another payload under the same key is [ErrMismatch], when both calls gave one
-//     ([Payload], [Fingerprint]): also when the key is free because its work was not done. A call without
+//     ([Options].Payload): also when the key is free because its work was not done. A call without
 //     a payload leaves the one that is there. A Do that was rolled back leaves no row, and so no payload.
 //   - Texts (an error, an operator's name and reason, Config.Name) are stored and read whole on a connection
 //     of any character set. An error of more than 16,000 bytes is cut and says so; what is not UTF-8 becomes
@@ -106,8 +105,6 @@
 //     rolled back; Begin and Admit on a pool are one statement, which may still claim the key, for nobody,
 //     when the lock becomes free after their context has ended: their ErrBusy is onerow.ErrOutcomeUnknown as
 //     well.
-//   - [ReplayedAfterWaiting] is told from [Replayed] by durations: a wait shorter than a round trip to the
-//     server may count as the other.
 //   - In the caller's own transaction nothing is retried, and what is said is true when
 //     that transaction commits. The error of a refused transaction is onerow.Retryable there.
 //     Begin in a transaction is of use only if that commits before the work starts.
@@ -122,10 +119,8 @@
 //
 //	Do                  4 and the function's   replay 4, of a failure or for another payload 5   failed for good 4   the row was free 9
 //	Do in a transaction 4 and the function's   replay 3
-//	Do, LookFirst       5 and the function's   replay 1   failed for good, another payload 2
-//	Do, KeyLast         3 and the function's   replay 4 and the function's; 1 with LookFirst
 //	Begin               1   replay, in progress, failed 2   the row was free 3   with a trigger on onerow_key 2
-//	Do, Begin           1 more for each key of Formerly, up to the one that is there
+//	both, on a pool, of a key that this process saw end: replay 1, of a failure or for another payload 2, free by now 1 more
 //	Complete, Fail, Release, Extend   1, 2 when the claim is lost
 //	Owned               3 and the function's; lost 4
 //	Admit               1 admitted, 2 refused, 3 admitted after an earlier window

@@ -33,10 +33,10 @@ func ExampleDo() {
 	}
 	key := idempotency.Key{Tenant: "7", Operation: "order", ID: "c0ffee"}
 	for range 2 {
-		out, err := idempotency.Do(ctx, db, keys, key, order, idempotency.Payload(map[string]any{"item": "shoe"}))
-		fmt.Println("order", out.Row, out.How, err)
+		out, err := idempotency.Do(ctx, db, keys, key, order, idempotency.Options{Payload: map[string]any{"item": "shoe"}})
+		fmt.Println("order", out.Row, out.Replayed, err)
 	}
-	_, err = idempotency.Do(ctx, db, keys, key, order, idempotency.Payload(map[string]any{"item": "sock"}))
+	_, err = idempotency.Do(ctx, db, keys, key, order, idempotency.Options{Payload: map[string]any{"item": "sock"}})
 	fmt.Println("another payload:", errors.Is(err, idempotency.ErrMismatch))
 
 	key.ID = "beef"
@@ -44,12 +44,12 @@ func ExampleDo() {
 		_, err = idempotency.Do(ctx, db, keys, key, func(ctx context.Context, tx *onerow.Tx) (int64, error) {
 			return 0, idempotency.Permanent(errors.New("sold out"))
 		})
-		var failed *idempotency.FailedError
-		fmt.Println(errors.As(err, &failed), failed.Message, failed.Replayed)
+		var failed *idempotency.Error
+		fmt.Println(errors.As(err, &failed), failed.Entry.Error, failed.Replayed)
 	}
 	// Output:
-	// order 1 fresh <nil>
-	// order 1 replayed <nil>
+	// order 1 false <nil>
+	// order 1 true <nil>
 	// another payload: true
 	// true sold out false
 	// true sold out true
@@ -64,23 +64,23 @@ func ExampleBegin() {
 	check(err)
 	key := idempotency.Key{Tenant: "7", Operation: "charge", ID: "c0ffee"}
 
-	claim, _, err := idempotency.Begin[string](ctx, db, keys, key, idempotency.Expect(10*time.Second))
+	claim, _, err := idempotency.Begin[string](ctx, db, keys, key, idempotency.Options{Expected: 10 * time.Second})
 	check(err)
 	_, _, err = idempotency.Begin[string](ctx, db, keys, key) // meanwhile, somebody else
-	var running *idempotency.InProgressError
-	fmt.Println(errors.As(err, &running), running.Holder)
+	var running *idempotency.Error
+	fmt.Println(errors.As(err, &running), running.Entry.Holder)
 
 	out, err := idempotency.Work(ctx, db, keys, claim, func(ctx context.Context) (string, error) {
 		return "paid 12.50", nil // ask the payment service
 	})
-	fmt.Println(out.Row, out.How, err)
+	fmt.Println(out.Row, out.Replayed, err)
 
 	_, replay, err := idempotency.Begin[string](ctx, db, keys, key)
-	fmt.Println(replay.Row, replay.How, err)
+	fmt.Println(replay.Row, replay.Replayed, err)
 	// Output:
 	// true web-1
-	// paid 12.50 fresh <nil>
-	// paid 12.50 replayed <nil>
+	// paid 12.50 false <nil>
+	// paid 12.50 true <nil>
 }
 
 // The first attempt did not reach the payment service, so the key is free again; the second one is slow and
@@ -100,9 +100,9 @@ func ExampleWork() {
 			if !connected {
 				return "", idempotency.NotDone(errors.New("connection refused"))
 			}
-			err := keys.Extend(ctx, db, claim, idempotency.Expect(time.Hour))
+			err := keys.Extend(ctx, db, claim, idempotency.Options{Expected: time.Hour})
 			return "paid 12.50", err
-		}, idempotency.Keep(24*time.Hour))
+		}, idempotency.Options{Keep: 24 * time.Hour})
 		fmt.Printf("%q %v\n", out.Row, err)
 	}
 	entry, err := keys.Find(ctx, db, key)
@@ -123,20 +123,20 @@ func ExampleConfig() {
 	keys, err := idempotency.New(idempotency.Config{
 		MaxResult:  1000,
 		References: bucket,
-		Codecs:     []idempotency.Codec{indented{}, idempotency.JSON{}},
+		Codecs:     []idempotency.Codec{indented{}},
 	})
 	check(err)
 	key := idempotency.Key{Operation: "report", ID: "2026-03"}
 	for range 2 {
 		out, err := idempotency.Do(ctx, db, keys, key, func(context.Context, *onerow.Tx) ([]int, error) { return make([]int, 1000), nil })
-		fmt.Println(len(out.Row), out.How, err)
+		fmt.Println(len(out.Row), out.Replayed, err)
 	}
 	for name, data := range bucket {
 		fmt.Println(name, len(data))
 	}
 	// Output:
-	// 1000 fresh <nil>
-	// 1000 replayed <nil>
+	// 1000 false <nil>
+	// 1000 true <nil>
 	// ""/"report"/"2026-03" 5002
 }
 
@@ -151,10 +151,11 @@ func (o objects) Store(_ context.Context, _ onerow.DB, key idempotency.Key, data
 func (o objects) Load(_ context.Context, _ onerow.DB, ref string) ([]byte, error) { return o[ref], nil }
 
 // indented is JSON for people who look into the table.
-type indented struct{ idempotency.JSON }
+type indented struct{}
 
-func (indented) Name() string                 { return "json-indented/1" }
-func (indented) Encode(v any) ([]byte, error) { return json.MarshalIndent(v, "", "  ") }
+func (indented) Name() string                    { return "json-indented/1" }
+func (indented) Encode(v any) ([]byte, error)    { return json.MarshalIndent(v, "", "  ") }
+func (indented) Decode(data []byte, v any) error { return json.Unmarshal(data, v) }
 
 // A holder whose lease has ended and whose key was taken over writes nothing more.
 func ExampleKeys_Owned() {
@@ -165,9 +166,9 @@ func ExampleKeys_Owned() {
 	check(err)
 	key := idempotency.Key{Operation: "import", ID: "file 1"}
 
-	slow, _, err := idempotency.Begin[string](ctx, db, keys, key, idempotency.Lease(time.Microsecond))
+	slow, _, err := idempotency.Begin[string](ctx, db, keys, key, idempotency.Options{Lease: time.Microsecond})
 	check(err)
-	heir, _, err := idempotency.Begin[string](ctx, db, keys, key, idempotency.Lease(time.Minute))
+	heir, _, err := idempotency.Begin[string](ctx, db, keys, key, idempotency.Options{Lease: time.Minute})
 	check(err)
 	write := func(ctx context.Context, tx *onerow.Tx) error {
 		_, err := tx.ExecContext(ctx, "INSERT INTO customer_order (item) VALUES ('imported')")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/dbtext"
@@ -41,13 +42,13 @@ const sqlExtend = `UPDATE onerow_key SET version = version + 1,
 // each case result is still the result of the work: what the caller does with it
 // is the caller's. In a transaction ([Keys.Owned]) it commits with that. Option: Keep.
 // Statements: 1, 2 when it is lost or was complete.
-func (k *Keys) Complete(ctx context.Context, db onerow.DB, claim Claim, result any, opts ...Option) error {
+func (k *Keys) Complete(ctx context.Context, db onerow.DB, claim Claim, result any, opts ...Options) error {
 	return k.complete(ctx, db, claim, result, nil, opts)
 }
 
 // complete fills what replay points to with what later calls get.
-func (k *Keys) complete(ctx context.Context, db onerow.DB, claim Claim, result, replay any, opts []Option) error {
-	c, err := k.newCall(claim.Key, completeOptions, opts)
+func (k *Keys) complete(ctx context.Context, db onerow.DB, claim Claim, result, replay any, opts []Options) error {
+	c, err := k.newCall(claim.Key, "Keep", opts)
 	if err != nil {
 		return err
 	}
@@ -55,42 +56,42 @@ func (k *Keys) complete(ctx context.Context, db onerow.DB, claim Claim, result, 
 	defer cancel()
 	s, err := k.encode(ctx, db, claim.Key, result, replay)
 	switch {
-	case errors.Is(err, ErrTooLarge), errors.Is(err, ErrCodec), errors.Is(err, ErrInvalidConfig):
+	case errors.Is(err, ErrTooLarge), errors.Is(err, ErrCodec), errors.Is(err, ErrInvalid):
 		return err
 	case err != nil: // References failed
 		return k.unwritten(ctx, claim, Completed, err)
 	}
 	k.logOutcome(claim.Key, claim.Token, Completed, nil)
-	err = k.finish(ctx, db, claim, Completed, func(r *row) bool { return r.result.equal(s) }, sqlComplete, s.codec, s.reference, s.data, micros(c.keep))
+	err = k.finish(ctx, db, claim, Completed, func(r *row) bool { return r.result.equal(s) }, sqlComplete, s.codec, s.reference, s.data, micros(c.Keep))
 	if err == nil {
-		k.event(EventCompleted, claim.Key)
+		k.ends(db, claim.Key, "completed")
 	}
 	return err
 }
 
 // Fail stores an error of a claim whose work must not be done again: later calls of
-// Begin get it as [ErrFailed]. With [Attention] it is counted by the gauge for humans and does not expire.
+// Begin get it as [ErrFailed]. With Attention it is counted by the gauge for humans and does not expire.
 // Everything else is as with [Keys.Complete]. Options: Keep, Attention, Result. Statements: 1,
 // 2 when it is lost or had failed.
-func (k *Keys) Fail(ctx context.Context, db onerow.DB, claim Claim, cause error, opts ...Option) error {
-	c, err := k.newCall(claim.Key, failOptions, opts)
+func (k *Keys) Fail(ctx context.Context, db onerow.DB, claim Claim, cause error, opts ...Options) error {
+	c, err := k.newCall(claim.Key, "Keep Attention Result", opts)
 	if err != nil {
 		return err
 	}
 	if cause == nil {
-		return fmt.Errorf("%w: Fail needs the error to store", ErrInvalidConfig)
+		return fmt.Errorf("%w: Fail needs the error to store", ErrInvalid)
 	}
 	ctx, cancel := finishing(ctx, db)
 	defer cancel()
-	text, keep := errorText(cause), c.keep
-	if c.attention {
+	text, keep := errorText(cause), c.Keep
+	if c.Attention {
 		keep = 0
 	}
 	var s stored
-	if c.hasResult {
-		s, err = k.encode(ctx, db, claim.Key, c.result, nil)
+	if c.Result != nil {
+		s, err = k.encode(ctx, db, claim.Key, c.Result, nil)
 		switch {
-		case errors.Is(err, ErrTooLarge), errors.Is(err, ErrCodec), errors.Is(err, ErrInvalidConfig):
+		case errors.Is(err, ErrTooLarge), errors.Is(err, ErrCodec), errors.Is(err, ErrInvalid):
 			return err
 		case err != nil: // References failed
 			return k.unwritten(ctx, claim, Failed, err)
@@ -98,9 +99,9 @@ func (k *Keys) Fail(ctx context.Context, db onerow.DB, claim Claim, cause error,
 	}
 	k.logOutcome(claim.Key, claim.Token, Failed, cause)
 	err = k.finish(ctx, db, claim, Failed, func(r *row) bool { return r.Error == text && r.result.equal(s) }, sqlFail,
-		c.attention, dbtext.Arg(text), s.name(), s.reference, nullable(s.data), micros(keep))
+		c.Attention, dbtext.Arg(text), s.name(), s.reference, nullable(s.data), micros(keep))
 	if err == nil {
-		k.event(EventFailed, claim.Key)
+		k.ends(db, claim.Key, "failed")
 	}
 	return err
 }
@@ -108,31 +109,31 @@ func (k *Keys) Fail(ctx context.Context, db onerow.DB, claim Claim, cause error,
 // Release says that the work was not done, nothing of it: the next Begin gets the key, with a larger token,
 // if it has the same payload or gives none. Everything else is as with [Keys.Complete]. Option: Keep, for how
 // long the key remembers its payload. Statements: 1, 2 when it is lost or was released.
-func (k *Keys) Release(ctx context.Context, db onerow.DB, claim Claim, opts ...Option) error {
-	c, err := k.newCall(claim.Key, releaseOptions, opts)
+func (k *Keys) Release(ctx context.Context, db onerow.DB, claim Claim, opts ...Options) error {
+	c, err := k.newCall(claim.Key, "Keep", opts)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := finishing(ctx, db)
 	defer cancel()
 	k.logOutcome(claim.Key, claim.Token, Released, nil)
-	err = k.finish(ctx, db, claim, Released, func(*row) bool { return true }, sqlRelease, micros(c.keep))
+	err = k.finish(ctx, db, claim, Released, func(*row) bool { return true }, sqlRelease, micros(c.Keep))
 	if err == nil {
-		k.event(EventReleased, claim.Key)
+		k.event("released", claim.Key)
 	}
 	return err
 }
 
-// Extend moves the expected completion ([Expect]) and the end of the lease ([Lease])
+// Extend moves the expected completion (Expected) and the end of the lease (Lease)
 // of a claim, counted from now. A lease that has ended can be extended while nobody
 // has taken the key over. [ErrLost]: stop. Statements: 1, 2 when it is lost.
-func (k *Keys) Extend(ctx context.Context, db onerow.DB, claim Claim, opts ...Option) error {
-	c, err := k.newCall(claim.Key, extendOptions, opts)
+func (k *Keys) Extend(ctx context.Context, db onerow.DB, claim Claim, opts ...Options) error {
+	c, err := k.newCall(claim.Key, "Expected Lease", opts)
 	if err != nil {
 		return err
 	}
 	return single(ctx, db, func(db onerow.DB) error {
-		return k.write(ctx, db, claim, InProgress, func(*row) bool { return false }, sqlExtend, micros(c.expected), micros(c.lease))
+		return k.write(ctx, db, claim, InProgress, func(*row) bool { return false }, sqlExtend, micros(c.Expected), micros(c.Lease))
 	})
 }
 
@@ -158,8 +159,10 @@ func (k *Keys) finish(ctx context.Context, db onerow.DB, claim Claim, to Status,
 
 // unwritten reports an outcome that could not be written.
 func (k *Keys) unwritten(ctx context.Context, claim Claim, to Status, err error) error {
-	k.event(EventUnwritten, claim.Key)
-	err = &CompletionLostError{Claim: claim, Outcome: to, Err: err}
+	k.event("completion_lost", claim.Key)
+	err = &Error{Kind: ErrCompletionLost, Key: claim.Key, Err: err,
+		text: fmt.Sprintf("the work of the key %s (claim %d) ended as %s and that could not be written, the key stays in progress; write it again or tell an operator: %v",
+			claim.Key, claim.Token, to, err)}
 	k.cfg.Log.ErrorContext(ctx, "idempotency: completion lost", attrs(claim.Key, claim.Token, to, err)...)
 	return err
 }
@@ -181,15 +184,31 @@ func (k *Keys) lost(ctx context.Context, db onerow.DB, claim Claim, to Status, s
 	if err != nil {
 		return err
 	}
-	e := &LostError{Claim: claim}
-	if r != nil {
-		if r.Token == claim.Token && r.Status == to && same(r) {
-			return nil
-		}
-		e.Current = r.Entry
+	e := &Error{Kind: ErrLost, Key: claim.Key}
+	switch {
+	case r == nil:
+		e.text = fmt.Sprintf("the claim %d of the key %s is lost: the key is gone; nothing was changed, stop", claim.Token, claim.Key)
+	case r.Token != claim.Token:
+		e.text = fmt.Sprintf("the claim %d of the key %s is lost: %s took it over at %s with the token %d (%s); nothing was changed, stop",
+			claim.Token, claim.Key, r.Holder, r.Since.Format(time.RFC3339), r.Token, r.Status)
+	case r.Status == to && same(r):
+		return nil
+	default:
+		e.text = fmt.Sprintf("the claim %d of the key %s has ended with the status %s; nothing was changed", claim.Token, claim.Key, r.Status)
 	}
-	k.event(EventLost, claim.Key)
+	if r != nil {
+		e.Entry = r.Entry
+	}
+	k.event("lost", claim.Key)
 	return e
+}
+
+// ends counts an end of a claim that was written.
+func (k *Keys) ends(db onerow.DB, key Key, event string) {
+	k.event(event, key)
+	if !joined(db) {
+		k.ended.add(key)
+	}
 }
 
 // logOutcome is called before the outcome is written, so that a lost completion can
@@ -217,3 +236,31 @@ const longestError = 16000
 
 // errorText is an error as it is stored; one that is cut says so.
 func errorText(err error) string { return dbtext.Fit(err.Error(), longestError) }
+
+// sqlProve proves the token and holds the row until COMMIT, by the primary key; the
+// version makes it change the row always.
+const sqlProve = `UPDATE onerow_key SET version = version + 1` + held
+
+// Owned runs fn in a transaction whose first statement proves that the claim is still
+// the holder's. A take-over waits until it has ended, so what fn writes is written by the
+// holder or not at all: [ErrLost], and fn was not called. A claim whose lease has
+// ended passes while nobody has taken it over.
+//
+// With Complete as its last call the work and its completion commit together. fn may be run again, as with
+// onerow.InTx; a COMMIT without an answer is onerow.ErrOutcomeUnknown. In a transaction it is a part of that.
+// Statements: 3 and those of fn; 4 when it is lost.
+func (k *Keys) Owned(ctx context.Context, db onerow.DB, claim Claim, fn func(ctx context.Context, tx *onerow.Tx) error) error {
+	if err := claim.Key.Check(); err != nil {
+		return err
+	}
+	return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		n, err := onerow.Affected(ctx, tx, sqlProve, claim.Key.args(claim.Token)...)
+		if err != nil {
+			return err
+		}
+		if n != 1 {
+			return k.lost(ctx, tx, claim, "", func(*row) bool { return false })
+		}
+		return fn(ctx, tx)
+	})
+}

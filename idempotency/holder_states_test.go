@@ -32,7 +32,7 @@ func TestHolderInEveryState(t *testing.T) {
 		} {
 			for _, old := range []bool{false, true} {
 				dbtest.Exec(t, db, "DELETE FROM onerow_key")
-				claim := begun(t, db, keys, key("a"), state.opts...)
+				claim := begun(t, db, keys, key("a"), state.o)
 				if state.make != nil {
 					if err := state.make(t, db, keys, claim); err != nil {
 						t.Fatal(err)

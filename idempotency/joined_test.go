@@ -22,15 +22,15 @@ func TestJoinedLeavesNothing(t *testing.T) {
 	db, _ := open(t)
 	keys := newKeys(t, idempotency.Config{})
 	type fn = func(context.Context, *onerow.Tx) (receipt, error)
-	for name, opts := range map[string][]idempotency.Option{"first": nil, "last": {idempotency.KeyLast()}} {
+	{
 		try := func(what string, call func(ctx context.Context, tx *onerow.Tx, do func(context.Context, fn) error)) {
-			t.Run(name+" "+what, func(t *testing.T) {
-				k := key(name + what)
+			t.Run(what, func(t *testing.T) {
+				k := key(what)
 				before := charges(t, db)
 				err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
 					dbtest.Exec(t, tx, "UPDATE account SET balance = balance + 1")
 					call(ctx, tx, func(ctx context.Context, f fn) error {
-						_, err := idempotency.Do(ctx, tx, keys, k, f, opts...)
+						_, err := idempotency.Do(ctx, tx, keys, k, f)
 						return err
 					})
 					return nil
@@ -76,7 +76,7 @@ func TestJoinedLeavesNothing(t *testing.T) {
 			no := errors.New("no")
 			if err := do(ctx, func(ctx context.Context, tx *onerow.Tx) (receipt, error) {
 				must(charge(1)(ctx, tx))
-				_, err := idempotency.Do(ctx, tx, keys, key(name+"own key"), charge(2))
+				_, err := idempotency.Do(ctx, tx, keys, key("own key"), charge(2))
 				return receipt{}, errors.Join(no, err)
 			}); !errors.Is(err, no) {
 				t.Error(err)
@@ -89,14 +89,14 @@ func TestJoinedLeavesNothing(t *testing.T) {
 func TestPermanentOutside(t *testing.T) {
 	db, _ := open(t)
 	keys := newKeys(t, idempotency.Config{})
-	for name, opts := range map[string][]idempotency.Option{"first": nil, "last": {idempotency.KeyLast()}} {
+	{
 		for _, replayed := range []bool{false, true} {
-			_, err := idempotency.Do(t.Context(), db, keys, key(name), func(context.Context, *onerow.Tx) (receipt, error) {
+			_, err := idempotency.Do(t.Context(), db, keys, key("k"), func(context.Context, *onerow.Tx) (receipt, error) {
 				return receipt{}, idempotency.Permanent(errOutside)
-			}, opts...)
-			var failed *idempotency.FailedError
+			})
+			var failed *idempotency.Error
 			if !errors.As(err, &failed) || failed.Replayed != replayed {
-				t.Errorf("%s: %v", name, err)
+				t.Error(err)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -41,7 +42,7 @@ func KeyOf(msg any, fields ...string) (string, error) {
 			return "", fmt.Errorf("%w: it has no field %q", ErrField, name)
 		}
 		writeText(h, 'f', name)
-		if err := writeTree(h, v); err != nil {
+		if err := writeTree(h, v, false); err != nil {
 			return "", err
 		}
 	}
@@ -61,9 +62,13 @@ func field(object map[string]any, name string) (any, bool) {
 }
 
 // writeTree hashes a value so that no two different values share their bytes: each
-// with its kind and length. It fails at a number with a hostile exponent, and at what is
+// with its kind and length. With dense, null, an empty list and an empty object are one, and the same as a field
+// that is left out. It fails at a number with a hostile exponent, and at what is
 // unclear.
-func writeTree(h hash.Hash, v any) error {
+func writeTree(h hash.Hash, v any, dense bool) error {
+	if dense && isEmpty(v) {
+		v = nil
+	}
 	switch v := v.(type) {
 	case nil:
 		writeText(h, 'z', "")
@@ -82,25 +87,31 @@ func writeTree(h hash.Hash, v any) error {
 	case []any:
 		writeLength(h, 'a', len(v))
 		for _, item := range v {
-			if err := writeTree(h, item); err != nil {
+			if err := writeTree(h, item, dense); err != nil {
 				return err
 			}
 		}
 	case map[string]any:
-		writeLength(h, 'o', len(v))
-		names := make([]string, 0, len(v))
-		for name := range v {
-			names = append(names, name)
+		names := slices.Sorted(maps.Keys(v))
+		if dense {
+			names = slices.DeleteFunc(names, func(name string) bool { return isEmpty(v[name]) })
 		}
-		slices.Sort(names)
+		writeLength(h, 'o', len(names))
 		for _, name := range names {
 			writeText(h, 'f', name)
-			if err := writeTree(h, v[name]); err != nil {
+			if err := writeTree(h, v[name], dense); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// isEmpty says whether a value is null, an empty list or an empty object.
+func isEmpty(v any) bool {
+	list, isList := v.([]any)
+	object, isObject := v.(map[string]any)
+	return v == nil || isList && len(list) == 0 || isObject && len(object) == 0
 }
 
 func writeText(h hash.Hash, kind byte, s string) {

@@ -3,8 +3,10 @@ package idempotency
 import (
 	"context"
 	"fmt"
+	"hash/maphash"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/onerow/onerow"
@@ -29,14 +31,14 @@ type Key struct {
 // String shows the key in messages.
 func (k Key) String() string { return fmt.Sprintf("%q/%q/%q", k.Tenant, k.Operation, k.ID) }
 
-// Check answers [ErrInvalidKey] for a key that has an empty or too long part. Nothing is cut.
+// Check answers [ErrInvalid] for a key that has an empty or too long part. Nothing is cut.
 func (k Key) Check() error {
 	switch {
 	case k.Operation == "" || k.ID == "":
-		return fmt.Errorf("%w: %s needs an operation and an id", ErrInvalidKey, k)
+		return fmt.Errorf("%w: %s needs an operation and an id", ErrInvalid, k)
 	case len(k.Tenant) > MaxKey || len(k.Operation) > MaxKey || len(k.ID) > MaxKey:
 		return fmt.Errorf("%w: tenant, operation and id have %d, %d and %d bytes, %d fit; make a long id short with KeyOf",
-			ErrInvalidKey, len(k.Tenant), len(k.Operation), len(k.ID), MaxKey)
+			ErrInvalid, len(k.Tenant), len(k.Operation), len(k.ID), MaxKey)
 	}
 	return nil
 }
@@ -63,7 +65,7 @@ type Config struct {
 	// never been, and Purge may remove it. Default 0: for ever, a key is never reusable.
 	Keep time.Duration
 	// Expected is how long a key may be in progress before it counts as overdue. It
-	// only alarms. Default 1 minute. [Expect] sets it for one call.
+	// only alarms. Default 1 minute.
 	Expected time.Duration
 	// MaxResult is the size in bytes up to which an encoded result is stored in the
 	// row. What is larger goes to References, or is refused with [ErrTooLarge] if there
@@ -72,7 +74,10 @@ type Config struct {
 	// References takes the larger results. Default: none.
 	References References
 	// Codecs turn results into bytes: the first one encodes, and each row names the one
-	// that can decode it. Default: [JSON].
+	// that can decode it. Behind them, so by default alone, is encoding/json, named json/1: unexported fields
+	// are not kept, and an interface comes back as what encoding/json makes of it, for the first caller too.
+	// It refuses what would be dropped or changed without a word: a text that is not UTF-8, fields of one name,
+	// and those beside an embedded type that encodes itself, as time.Time.
 	Codecs []Codec
 	// Name is shown as the holder of this process's claims. Default: host name and
 	// process id.
@@ -91,9 +96,12 @@ const (
 	longestReference = 1024
 )
 
-// Keys is a [Config] that was checked. It holds no state and may be used from many
-// goroutines.
-type Keys struct{ cfg Config }
+// Keys is a [Config] that was checked. It may be used from many goroutines. It remembers some of the keys
+// that it saw end, to answer those who come again faster; no promise depends on that.
+type Keys struct {
+	cfg   Config
+	ended ended
+}
 
 // New checks the configuration. It sends nothing. The tables are those of package migrations.
 func New(cfg Config) (*Keys, error) {
@@ -104,14 +112,12 @@ func New(cfg Config) (*Keys, error) {
 		cfg.MaxResult = defaultMaxResult
 	}
 	if cfg.Keep < 0 || cfg.Expected < 0 || cfg.MaxResult < 0 || cfg.MaxResult > largestResult {
-		return nil, fmt.Errorf("%w: Keep is %s, Expected %s, MaxResult %d", ErrInvalidConfig, cfg.Keep, cfg.Expected, cfg.MaxResult)
+		return nil, fmt.Errorf("%w: Keep is %s, Expected %s, MaxResult %d", ErrInvalid, cfg.Keep, cfg.Expected, cfg.MaxResult)
 	}
-	if len(cfg.Codecs) == 0 {
-		cfg.Codecs = []Codec{JSON{}}
-	}
+	cfg.Codecs = append(slices.Clone(cfg.Codecs), jsonCodec{})
 	for _, c := range cfg.Codecs {
 		if n := len(c.Name()); n == 0 || n > maxCodecName {
-			return nil, fmt.Errorf("%w: the codec %T is named %q; a name has 1 to %d bytes", ErrInvalidConfig, c, c.Name(), maxCodecName)
+			return nil, fmt.Errorf("%w: the codec %T is named %q; a name has 1 to %d bytes", ErrInvalid, c, c.Name(), maxCodecName)
 		}
 	}
 	if cfg.Name == "" {
@@ -128,5 +134,5 @@ func New(cfg Config) (*Keys, error) {
 	if cfg.Metrics == nil {
 		cfg.Metrics = discard{}
 	}
-	return &Keys{cfg}, nil
+	return &Keys{cfg: cfg, ended: ended{seed: maphash.MakeSeed()}}, nil
 }

@@ -273,13 +273,12 @@ func (c *client) run(t *testing.T, i in) out {
 }
 
 func (c *client) begin(ctx context.Context, t *testing.T, i in, k idempotency.Key) out {
-	var opts []idempotency.Option
+	var opts []idempotency.Options
 	if i.lease {
-		opts = append(opts, idempotency.Lease(time.Microsecond))
+		opts = append(opts, idempotency.Options{Lease: time.Microsecond})
 	}
 	claim, done, err := idempotency.Begin[int](ctx, c.db, c.keys, k, opts...)
-	var running *idempotency.InProgressError
-	var failed *idempotency.FailedError
+	var e *idempotency.Error
 	switch {
 	case err == nil && done != nil:
 		return out{what: "complete", value: done.Row}
@@ -287,12 +286,12 @@ func (c *client) begin(ctx context.Context, t *testing.T, i in, k idempotency.Ke
 		i.token = claim.Token
 		c.claims = append(c.claims, i)
 		return out{what: "acquired", token: claim.Token, over: claim.TakenOver}
-	case errors.As(err, &running):
-		return out{what: "in progress", token: running.Token}
-	case errors.As(err, &failed):
+	case errors.Is(err, idempotency.ErrInProgress) && errors.As(err, &e):
+		return out{what: "in progress", token: e.Entry.Token}
+	case errors.Is(err, idempotency.ErrFailed) && errors.As(err, &e):
 		var value int
-		if _, err := fmt.Sscan(failed.Message, &value); err != nil {
-			t.Errorf("the stored error %q: %v", failed.Message, err)
+		if _, err := fmt.Sscan(e.Entry.Error, &value); err != nil {
+			t.Errorf("the stored error %q: %v", e.Entry.Error, err)
 		}
 		return out{what: "failed", value: value}
 	}

@@ -8,24 +8,13 @@ import (
 	"github.com/onerow/onerow"
 )
 
-// Listed is which keys List shows.
-type Listed string
-
-// What can be listed.
-const (
-	ListInProgress Listed = "in_progress"
-	// ListOverdue are those in progress whose expected completion has passed.
-	ListOverdue Listed = "overdue"
-	// ListErrored are those whose error is marked for attention, and has not expired.
-	ListErrored Listed = "errored"
-	// ListFailed are all with a stored error.
-	ListFailed Listed = "failed"
-)
-
 // ListOptions say what List shows.
 type ListOptions struct {
-	// What is listed. Default: ListOverdue.
-	What Listed
+	// Status is InProgress or Failed. Required.
+	Status Status
+	// Waiting leaves out what does not wait for a human: it shows those in progress whose expected completion
+	// has passed, or those whose error is marked for attention, and has not expired.
+	Waiting bool
 	// After is the last entry of the page before; the zero Entry for the first page.
 	After Entry
 	// Limit is how many are returned at most. Default 100.
@@ -34,20 +23,24 @@ type ListOptions struct {
 
 const defaultListLimit = 100
 
-// unexpired: an operator's Expire of an earlier version left the mark on.
-const unexpired = `COALESCE(expires_at > UTC_TIMESTAMP(6), TRUE)`
+// overdue and errored are what waits for a human, by the index state. An operator's Expire of an earlier
+// version left the mark on.
+const (
+	overdue = `status = 'in_progress' AND attention = 0 AND expected_completion <= UTC_TIMESTAMP(6)`
+	errored = `status = 'error' AND attention = 1 AND COALESCE(expires_at > UTC_TIMESTAMP(6), TRUE)`
+)
 
 // where is the range of the index state that a list reads, without locks; empty for one
 // that is not known.
-func (l Listed) where() string {
-	switch l {
-	case ListInProgress:
+func (o ListOptions) where() string {
+	switch {
+	case o.Status == InProgress && o.Waiting:
+		return overdue
+	case o.Status == Failed && o.Waiting:
+		return errored
+	case o.Status == InProgress:
 		return `status = 'in_progress'`
-	case ListOverdue:
-		return `status = 'in_progress' AND attention = 0 AND expected_completion <= UTC_TIMESTAMP(6)`
-	case ListErrored:
-		return `status = 'error' AND attention = 1 AND ` + unexpired
-	case ListFailed:
+	case o.Status == Failed:
 		return `status = 'error'`
 	}
 	return ""
@@ -67,12 +60,9 @@ const (
 // marked for attention last. A key whose holder extends its claim between two pages is on
 // both. One statement, which reads as many index entries as it shows.
 func (k *Keys) List(ctx context.Context, db onerow.DB, o ListOptions) ([]Entry, error) {
-	if o.What == "" {
-		o.What = ListOverdue
-	}
-	where := o.What.where()
+	where := o.where()
 	if where == "" || o.Limit < 0 {
-		return nil, fmt.Errorf("%w: List of %q, at most %d", ErrInvalidConfig, o.What, o.Limit)
+		return nil, fmt.Errorf("%w: List of %q, at most %d", ErrInvalid, o.Status, o.Limit)
 	}
 	if o.Limit == 0 {
 		o.Limit = defaultListLimit
@@ -88,13 +78,9 @@ func (k *Keys) List(ctx context.Context, db onerow.DB, o ListOptions) ([]Entry, 
 		list = nil
 		return onerow.Query(ctx, db, sqlListHead+where+sqlListTail, []any{mark, mark, expected, expected, expected, t, t, op, op, id, o.Limit}, func(rows *sql.Rows) error {
 			var e Entry
-			f := entryFields{e: &e}
-			if err := rows.Scan(f.dest()...); err != nil {
-				return err
-			}
-			f.fill()
+			err := rows.Scan(e.dest()...)
 			list = append(list, e)
-			return nil
+			return err
 		})
 	})
 	return list, err

@@ -117,7 +117,7 @@ func charges(t testing.TB, db onerow.DB) int {
 }
 
 // begun is a claim that must be won.
-func begun(t testing.TB, db onerow.DB, keys *idempotency.Keys, k idempotency.Key, opts ...idempotency.Option) idempotency.Claim {
+func begun(t testing.TB, db onerow.DB, keys *idempotency.Keys, k idempotency.Key, opts ...idempotency.Options) idempotency.Claim {
 	t.Helper()
 	claim, out, err := idempotency.Begin[receipt](t.Context(), db, keys, k, opts...)
 	if err != nil || out != nil {

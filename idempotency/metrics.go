@@ -2,61 +2,67 @@ package idempotency
 
 import (
 	"context"
+	"errors"
 
 	"github.com/onerow/onerow"
-)
-
-// Event is what [Metrics] counts.
-type Event string
-
-// The events.
-const (
-	EventStarted    Event = "started"    // Begin acquired a key, or Do ran its function
-	EventTakenOver  Event = "taken_over" // Begin acquired a key whose lease had ended; started is counted too
-	EventCompleted  Event = "completed"
-	EventFailed     Event = "failed"     // an error was stored
-	EventReleased   Event = "released"   // not done
-	EventReplayed   Event = "replayed"   // a stored result or error was given back
-	EventConflicted Event = "conflicted" // busy, or in progress elsewhere
-	EventMismatched Event = "mismatched"
-	EventLost       Event = "lost"            // somebody wrote with a claim that is lost
-	EventUnwritten  Event = "completion_lost" // the outcome of work could not be written
-	EventAdmitted   Event = "admitted"
-	EventRefused    Event = "refused" // by Admit
-	EventPurged     Event = "purged"
-)
-
-// Gauge is what [Keys.Measure] measures.
-type Gauge string
-
-// The gauges. Alert on Overdue and Errored: they wait for a human.
-const (
-	GaugeInProgress Gauge = "in_progress"
-	GaugeOverdue    Gauge = "overdue"
-	GaugeErrored    Gauge = "errored" // failed with Attention
 )
 
 // Metrics gets counts and gauges. It is called on the caller's goroutine and must not
 // block. Package prommetrics has one for Prometheus.
 type Metrics interface {
-	// Add counts n events. operation is that of the key, empty for purged.
-	Add(event Event, operation string, n int)
-	// Set reports a gauge of the whole table.
-	Set(gauge Gauge, n int64)
+	// Add counts n events. operation is that of the key, empty for purged. The events are
+	//
+	//	started          Begin acquired a key, or Do ran its function
+	//	taken_over       Begin acquired a key whose lease had ended; started is counted too
+	//	completed, failed, released
+	//	replayed         a stored result or error was given back
+	//	conflicted       busy, or in progress elsewhere
+	//	mismatched
+	//	lost             somebody wrote with a claim that is lost
+	//	completion_lost  the outcome of work could not be written
+	//	admitted, refused by Admit
+	//	purged
+	Add(event, operation string, n int)
+	// Set reports a gauge of the whole table: in_progress, overdue of those, or errored, which failed with
+	// Attention. Alert on the last two, which wait for a human.
+	Set(gauge string, n int64)
 }
 
 type discard struct{}
 
-func (discard) Add(Event, string, int) {}
-func (discard) Set(Gauge, int64)       {}
+func (discard) Add(string, string, int) {}
+func (discard) Set(string, int64)       {}
 
-func (k *Keys) event(e Event, key Key) { k.cfg.Metrics.Add(e, key.Operation, 1) }
+func (k *Keys) event(event string, key Key) { k.cfg.Metrics.Add(event, key.Operation, 1) }
+
+// tell counts what the answer of Do or Begin is, and remembers a key that has ended.
+func (k *Keys) tell(db onerow.DB, c *call, fresh bool, err error) {
+	var e *Error
+	hasError := errors.As(err, &e)
+	event := ""
+	switch {
+	case err == nil && fresh:
+		event = "completed"
+	case err == nil, hasError && e.Replayed:
+		event = "replayed"
+	case errors.Is(err, ErrFailed):
+		event = "failed"
+	case errors.Is(err, ErrMismatch):
+		event = "mismatched"
+	case errors.Is(err, ErrBusy), errors.Is(err, ErrInProgress):
+		event = "conflicted"
+	default:
+		return
+	}
+	k.event(event, c.key)
+	if (err == nil || errors.Is(err, ErrFailed)) && !joined(db) {
+		k.ended.add(c.key)
+	}
+}
 
 // sqlMeasure counts three ranges of the index state and locks nothing.
-const sqlMeasure = `SELECT
-  (SELECT COUNT(*) FROM onerow_key FORCE INDEX (state) WHERE status = 'in_progress'),
-  (SELECT COUNT(*) FROM onerow_key FORCE INDEX (state) WHERE status = 'in_progress' AND attention = 0 AND expected_completion <= UTC_TIMESTAMP(6)),
-  (SELECT COUNT(*) FROM onerow_key FORCE INDEX (state) WHERE status = 'error' AND attention = 1 AND ` + unexpired + `)`
+const sqlMeasure = `SELECT (SELECT COUNT(*) FROM onerow_key FORCE INDEX (state) WHERE status = 'in_progress'),
+  (SELECT COUNT(*) FROM onerow_key FORCE INDEX (state) WHERE ` + overdue + `), (SELECT COUNT(*) FROM onerow_key FORCE INDEX (state) WHERE ` + errored + `)`
 
 // Measures are the gauges of the whole table.
 type Measures struct {
@@ -75,8 +81,8 @@ func (k *Keys) Measure(ctx context.Context, db onerow.DB) (Measures, error) {
 	if err != nil {
 		return m, err
 	}
-	k.cfg.Metrics.Set(GaugeInProgress, m.InProgress)
-	k.cfg.Metrics.Set(GaugeOverdue, m.Overdue)
-	k.cfg.Metrics.Set(GaugeErrored, m.Errored)
+	k.cfg.Metrics.Set("in_progress", m.InProgress)
+	k.cfg.Metrics.Set("overdue", m.Overdue)
+	k.cfg.Metrics.Set("errored", m.Errored)
 	return m, nil
 }

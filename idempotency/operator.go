@@ -11,7 +11,7 @@ import (
 )
 
 // Operator acts on keys by hand. Each verb is conditional on the state that the operator has
-// seen ([Entry.Seen]), and writes an audit row in the same transaction. If the key is not
+// seen (an [Entry]'s key, token and status), and writes an audit row in the same transaction. If the key is not
 // in that state any more, or the verb does not fit it, the answer is [ErrChanged] with
 // what is there now, and nothing was changed. The same operator's verb called again
 // for the same token is a no-op. 4 statements; 5 when nothing
@@ -29,17 +29,10 @@ const longestActor = 255
 func (k *Keys) Operator(actor, reason string) (*Operator, error) {
 	if actor == "" || reason == "" || len(actor) > longestActor || len(reason) > longestError {
 		return nil, fmt.Errorf("%w: the audit needs who acts, in 1 to %d bytes and not %d, and why, in 1 to %d and not %d",
-			ErrInvalidConfig, longestActor, len(actor), longestError, len(reason))
+			ErrInvalid, longestActor, len(actor), longestError, len(reason))
 	}
 	return &Operator{k, dbtext.Fit(actor, longestActor), dbtext.Fit(reason, longestError)}, nil
 }
-
-// The actions in the audit.
-const (
-	ActionRelease  = "release"
-	ActionComplete = "complete"
-	ActionExpire   = "expire"
-)
 
 // atSeen is the condition of an operator's write: an expired key is absent. By the primary key.
 const atSeen = atKey + ` AND token = ? AND status = ? AND COALESCE(expires_at > UTC_TIMESTAMP(6), TRUE)`
@@ -59,24 +52,24 @@ const sqlOperatorExpire = `UPDATE onerow_key SET attention = 0, version = versio
 // Release makes a key that is in progress or failed free, for the payload that it was claimed with: the work
 // was not done, says the operator. To free it for another payload, expire it then. Its holder, should it
 // still run, gets [ErrLost].
-func (o *Operator) Release(ctx context.Context, db onerow.DB, seen Seen) error {
-	return o.act(ctx, db, seen, ActionRelease, sqlOperatorRelease, micros(o.keys.cfg.Keep))
+func (o *Operator) Release(ctx context.Context, db onerow.DB, seen Entry) error {
+	return o.act(ctx, db, seen, "release", sqlOperatorRelease, micros(o.keys.cfg.Keep))
 }
 
 // Complete ends a key that is in progress or failed with a result, encoded as that of Do and Begin is: the
 // work was done, says the operator, and this came of it.
-func (o *Operator) Complete(ctx context.Context, db onerow.DB, seen Seen, result any) error {
+func (o *Operator) Complete(ctx context.Context, db onerow.DB, seen Entry, result any) error {
 	s, err := o.keys.encode(ctx, db, seen.Key, result, nil)
 	if err != nil {
 		return err
 	}
-	return o.act(ctx, db, seen, ActionComplete, sqlOperatorComplete, s.codec, s.reference, s.data, micros(o.keys.cfg.Keep))
+	return o.act(ctx, db, seen, "complete", sqlOperatorComplete, s.codec, s.reference, s.data, micros(o.keys.cfg.Keep))
 }
 
 // Expire makes a finished or released key absent now: the next call does the work anew, with whatever payload
 // it has. It does not alarm any more. A key in progress does not expire; release it first.
-func (o *Operator) Expire(ctx context.Context, db onerow.DB, seen Seen) error {
-	return o.act(ctx, db, seen, ActionExpire, sqlOperatorExpire)
+func (o *Operator) Expire(ctx context.Context, db onerow.DB, seen Entry) error {
+	return o.act(ctx, db, seen, "expire", sqlOperatorExpire)
 }
 
 // sqlAudit: its primary key is in nobody's way, a token has an action once.
@@ -89,7 +82,7 @@ const sqlAudited = `SELECT CAST(actor AS BINARY) = UNHEX(?) FROM onerow_key_audi
 // act runs the conditional write, which decides, and the audit. An unknown COMMIT is run again: the
 // write waits at the row until the lost attempt has ended, and then the audit says
 // whether it was this operator's.
-func (o *Operator) act(ctx context.Context, db onerow.DB, seen Seen, action, query string, args ...any) error {
+func (o *Operator) act(ctx context.Context, db onerow.DB, seen Entry, action, query string, args ...any) error {
 	if err := seen.Key.Check(); err != nil {
 		return err
 	}
@@ -113,23 +106,24 @@ func (o *Operator) act(ctx context.Context, db onerow.DB, seen Seen, action, que
 	return err
 }
 
-func (o *Operator) changed(ctx context.Context, tx *onerow.Tx, seen Seen, action string) error {
+func (o *Operator) changed(ctx context.Context, tx *onerow.Tx, seen Entry, action string) error {
 	var mine bool
 	err := onerow.QueryRow(ctx, tx, sqlAudited, append([]any{dbtext.Arg(o.actor)}, seen.Key.args(seen.Token, action)...), &mine)
-	if err == nil && mine {
-		return nil
-	}
-	if err != nil && !isNoRows(err) {
+	if mine || err != nil && !isNoRows(err) {
 		return err
 	}
-	e := &ChangedError{Seen: seen}
 	r, err := read(ctx, tx, sqlReadCurrent, seen.Key)
 	if err != nil {
 		return err
 	}
-	if r != nil {
-		e.Current = r.Entry
+	e := &Error{Kind: ErrChanged, Key: seen.Key}
+	if r == nil {
+		e.text = fmt.Sprintf("the key %s was seen %s with the token %d and is gone", seen.Key, seen.Status, seen.Token)
+		return e
 	}
+	e.Entry = r.Entry
+	e.text = fmt.Sprintf("the key %s was seen %s with the token %d and is now %s with %d; the action does not fit, look again",
+		seen.Key, seen.Status, seen.Token, r.Status, r.Token)
 	return e
 }
 
@@ -137,7 +131,7 @@ func (o *Operator) changed(ctx context.Context, tx *onerow.Tx, seen Seen, action
 type Audited struct {
 	Key    Key       `json:"key"`
 	Token  int64     `json:"token"`
-	Action string    `json:"action"`
+	Action string    `json:"action"` // release, complete or expire
 	Seen   Status    `json:"seen"`
 	Actor  string    `json:"actor"`
 	Reason string    `json:"reason"`
@@ -155,10 +149,7 @@ func (k *Keys) Audit(ctx context.Context, db onerow.DB, key Key) ([]Audited, err
 		list = nil
 		return onerow.Query(ctx, db, sqlAudits, key.args(), func(rows *sql.Rows) error {
 			a := Audited{Key: key}
-			var status string
-			var at int64
-			err := rows.Scan(&a.Token, &a.Action, &status, &a.Actor, &a.Reason, &at)
-			a.Seen, a.At = Status(status), time.UnixMicro(at).UTC()
+			err := rows.Scan(&a.Token, &a.Action, &a.Seen, &a.Actor, &a.Reason, (*moment)(&a.At))
 			list = append(list, a)
 			return err
 		})

@@ -16,38 +16,38 @@ import (
 // payload.
 var keyStates = []struct {
 	name string
-	opts []idempotency.Option
+	o    idempotency.Options
 	make func(t *testing.T, db *sql.DB, k *idempotency.Keys, c idempotency.Claim) error
 }{
-	{"in_progress", nil, nil},
-	{"overdue", []idempotency.Option{idempotency.Expect(time.Microsecond)}, nil},
-	{"lease ended", []idempotency.Option{idempotency.Lease(time.Microsecond)}, func(t *testing.T, db *sql.DB, _ *idempotency.Keys, c idempotency.Claim) error {
+	{"in_progress", idempotency.Options{}, nil},
+	{"overdue", idempotency.Options{Expected: time.Microsecond}, nil},
+	{"lease ended", idempotency.Options{Lease: time.Microsecond}, func(t *testing.T, db *sql.DB, _ *idempotency.Keys, c idempotency.Claim) error {
 		leaseEnded(t, db, c.Key)
 		return nil
 	}},
-	{"complete", nil, func(t *testing.T, db *sql.DB, k *idempotency.Keys, c idempotency.Claim) error {
+	{"complete", idempotency.Options{}, func(t *testing.T, db *sql.DB, k *idempotency.Keys, c idempotency.Claim) error {
 		return k.Complete(t.Context(), db, c, receipt{ID: 1})
 	}},
-	{"error", nil, func(t *testing.T, db *sql.DB, k *idempotency.Keys, c idempotency.Claim) error {
+	{"error", idempotency.Options{}, func(t *testing.T, db *sql.DB, k *idempotency.Keys, c idempotency.Claim) error {
 		return k.Fail(t.Context(), db, c, errOutage)
 	}},
-	{"attention", nil, func(t *testing.T, db *sql.DB, k *idempotency.Keys, c idempotency.Claim) error {
-		return k.Fail(t.Context(), db, c, errOutage, idempotency.Attention())
+	{"attention", idempotency.Options{}, func(t *testing.T, db *sql.DB, k *idempotency.Keys, c idempotency.Claim) error {
+		return k.Fail(t.Context(), db, c, errOutage, idempotency.Options{Attention: true})
 	}},
-	{"released", nil, func(t *testing.T, db *sql.DB, k *idempotency.Keys, c idempotency.Claim) error {
+	{"released", idempotency.Options{}, func(t *testing.T, db *sql.DB, k *idempotency.Keys, c idempotency.Claim) error {
 		return k.Release(t.Context(), db, c)
 	}},
-	{"complete, expired", nil, func(t *testing.T, db *sql.DB, k *idempotency.Keys, c idempotency.Claim) error {
+	{"complete, expired", idempotency.Options{}, func(t *testing.T, db *sql.DB, k *idempotency.Keys, c idempotency.Claim) error {
 		return errors.Join(k.Complete(t.Context(), db, c, receipt{ID: 1}), expireNow(t, db, c))
 	}},
-	{"error, expired", nil, func(t *testing.T, db *sql.DB, k *idempotency.Keys, c idempotency.Claim) error {
+	{"error, expired", idempotency.Options{}, func(t *testing.T, db *sql.DB, k *idempotency.Keys, c idempotency.Claim) error {
 		return errors.Join(k.Fail(t.Context(), db, c, errOutage), expireNow(t, db, c))
 	}},
 	// As an operator's Expire of an earlier version left it.
-	{"attention, expired", nil, func(t *testing.T, db *sql.DB, k *idempotency.Keys, c idempotency.Claim) error {
-		return errors.Join(k.Fail(t.Context(), db, c, errOutage, idempotency.Attention()), expireNow(t, db, c))
+	{"attention, expired", idempotency.Options{}, func(t *testing.T, db *sql.DB, k *idempotency.Keys, c idempotency.Claim) error {
+		return errors.Join(k.Fail(t.Context(), db, c, errOutage, idempotency.Options{Attention: true}), expireNow(t, db, c))
 	}},
-	{"released, expired", nil, func(t *testing.T, db *sql.DB, k *idempotency.Keys, c idempotency.Claim) error {
+	{"released, expired", idempotency.Options{}, func(t *testing.T, db *sql.DB, k *idempotency.Keys, c idempotency.Claim) error {
 		return errors.Join(k.Release(t.Context(), db, c), expireNow(t, db, c))
 	}},
 }
@@ -72,9 +72,9 @@ func shownAs(t *testing.T, db *sql.DB, keys *idempotency.Keys, k idempotency.Key
 		}
 	}
 	m := must(keys.Measure(t.Context(), db))
-	for what, n := range map[idempotency.Listed]int64{idempotency.ListInProgress: m.InProgress, idempotency.ListOverdue: m.Overdue, idempotency.ListErrored: m.Errored} {
-		if list := must(keys.List(t.Context(), db, idempotency.ListOptions{What: what})); int64(len(list)) != n {
-			t.Errorf("%s: %d in the list %s, the gauge is %d", k, len(list), what, n)
+	for what, n := range map[idempotency.ListOptions]int64{{Status: idempotency.InProgress}: m.InProgress, {Status: idempotency.InProgress, Waiting: true}: m.Overdue, {Status: idempotency.Failed, Waiting: true}: m.Errored} {
+		if list := must(keys.List(t.Context(), db, what)); int64(len(list)) != n {
+			t.Errorf("%s: %d in the list %+v, the gauge is %d", k, len(list), what, n)
 		}
 	}
 	if m.Overdue+m.Errored > 0 {
@@ -104,7 +104,7 @@ func TestOperatorInEveryState(t *testing.T) {
 		"released, expired":  {refused, refused, refused},
 	}
 	begin := func(k idempotency.Key, payload int) string {
-		claim, out, err := idempotency.Begin[receipt](ctx, db, keys, k, idempotency.Payload(payload))
+		claim, out, err := idempotency.Begin[receipt](ctx, db, keys, k, idempotency.Options{Payload: payload})
 		switch {
 		case errors.Is(err, idempotency.ErrMismatch):
 			return "mismatch"
@@ -119,22 +119,22 @@ func TestOperatorInEveryState(t *testing.T) {
 		return "claimed"
 	}
 	for _, state := range keyStates {
-		for n, action := range []string{idempotency.ActionRelease, idempotency.ActionComplete, idempotency.ActionExpire} {
+		for n, action := range []string{"release", "complete", "expire"} {
 			t.Run(action+" "+state.name, func(t *testing.T) {
 				dbtest.Exec(t, db, "DELETE FROM onerow_key")
 				k := key("a")
-				claim := begun(t, db, keys, k, append([]idempotency.Option{idempotency.Payload(1)}, state.opts...)...)
+				claim := begun(t, db, keys, k, idempotency.Options{Payload: 1, Expected: state.o.Expected, Lease: state.o.Lease})
 				if state.make != nil {
 					if err := state.make(t, db, keys, claim); err != nil {
 						t.Fatal(err)
 					}
 				}
-				before, seen := must(keys.Find(ctx, db, k)), must(keys.Find(ctx, db, k)).Seen()
+				before, seen := must(keys.Find(ctx, db, k)), must(keys.Find(ctx, db, k))
 				act := func(o *idempotency.Operator) error {
 					switch action {
-					case idempotency.ActionRelease:
+					case "release":
 						return o.Release(ctx, db, seen)
-					case idempotency.ActionComplete:
+					case "complete":
 						return o.Complete(ctx, db, seen, receipt{ID: 7})
 					}
 					return o.Expire(ctx, db, seen)

@@ -1,6 +1,7 @@
 package idempotency_test
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
@@ -15,29 +17,29 @@ import (
 // counter is Metrics for tests.
 type counter struct {
 	mu     sync.Mutex
-	events map[idempotency.Event]int
-	gauges map[idempotency.Gauge]int64
+	events map[string]int
+	gauges map[string]int64
 }
 
-func (c *counter) Add(e idempotency.Event, _ string, n int) {
+func (c *counter) Add(e string, _ string, n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.events == nil {
-		c.events = map[idempotency.Event]int{}
+		c.events = map[string]int{}
 	}
 	c.events[e] += n
 }
 
-func (c *counter) Set(g idempotency.Gauge, n int64) {
+func (c *counter) Set(g string, n int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.gauges == nil {
-		c.gauges = map[idempotency.Gauge]int64{}
+		c.gauges = map[string]int64{}
 	}
 	c.gauges[g] = n
 }
 
-func (c *counter) of(e idempotency.Event) int { c.mu.Lock(); defer c.mu.Unlock(); return c.events[e] }
+func (c *counter) of(e string) int { c.mu.Lock(); defer c.mu.Unlock(); return c.events[e] }
 
 func TestOperator(t *testing.T) {
 	eachLevel(t, func(t *testing.T, db *sql.DB) {
@@ -50,31 +52,31 @@ func TestOperator(t *testing.T) {
 			if id[0] == 'l' {
 				d = time.Microsecond
 			}
-			claims[id] = begun(t, db, keys, key(id), idempotency.Expect(d))
+			claims[id] = begun(t, db, keys, key(id), idempotency.Options{Expected: d})
 		}
 		if err := errors.Join(keys.Complete(ctx, db, claims["done"], receipt{ID: 1}),
-			keys.Fail(ctx, db, claims["failed"], errors.New("x"), idempotency.Attention())); err != nil {
+			keys.Fail(ctx, db, claims["failed"], errors.New("x"), idempotency.Options{Attention: true})); err != nil {
 			t.Fatal(err)
 		}
-		for what, want := range map[idempotency.Listed]string{"": "late late too", idempotency.ListInProgress: "late late too runs",
-			idempotency.ListErrored: "failed", idempotency.ListFailed: "failed"} {
+		for what, want := range map[idempotency.ListOptions]string{{Status: idempotency.InProgress, Waiting: true}: "late late too", {Status: idempotency.InProgress}: "late late too runs",
+			{Status: idempotency.Failed, Waiting: true}: "failed", {Status: idempotency.Failed}: "failed"} {
 			got, after := "", idempotency.Entry{}
 			for {
-				page := must(keys.List(ctx, db, idempotency.ListOptions{What: what, Limit: 1, After: after}))
+				page := must(keys.List(ctx, db, idempotency.ListOptions{Status: what.Status, Waiting: what.Waiting, Limit: 1, After: after}))
 				if len(page) == 0 {
 					break
 				}
 				got, after = got+" "+page[0].Key.ID, page[0]
 			}
 			if got != " "+want {
-				t.Errorf("list %q:%s, want %s", what, got, want)
+				t.Errorf("list %+v:%s, want %s", what, got, want)
 			}
 		}
-		if m := must(keys.Measure(ctx, db)); m != (idempotency.Measures{InProgress: 3, Overdue: 2, Errored: 1}) || counts.gauges[idempotency.GaugeOverdue] != 2 {
+		if m := must(keys.Measure(ctx, db)); m != (idempotency.Measures{InProgress: 3, Overdue: 2, Errored: 1}) || counts.gauges["overdue"] != 2 {
 			t.Errorf("measured %+v, gauges %v", m, counts.gauges)
 		}
 
-		seen := func(id string) idempotency.Seen { return must(keys.Find(ctx, db, key(id))).Seen() }
+		seen := func(id string) idempotency.Entry { return must(keys.Find(ctx, db, key(id))) }
 		old := seen("late")
 		if err := keys.Extend(ctx, db, claims["late"]); err != nil { // it is alive, and as it was seen
 			t.Fatal(err)
@@ -88,12 +90,12 @@ func TestOperator(t *testing.T) {
 			t.Errorf("the holder of a released key: %v", err)
 		}
 		next := begun(t, db, keys, key("late"))
-		var changed *idempotency.ChangedError
+		var changed *idempotency.Error
 		bob := must(keys.Operator("bob", "me too"))
 		for name, err := range map[string]error{
 			"release what was seen": bob.Release(ctx, db, old), "complete what was seen": ann.Complete(ctx, db, old, receipt{}), "expire what was seen": ann.Expire(ctx, db, old),
 			"expire what runs": ann.Expire(ctx, db, seen("runs")), "release what is done": ann.Release(ctx, db, seen("done")),
-			"no such key": ann.Release(ctx, db, idempotency.Seen{Key: key("none"), Token: 1, Status: idempotency.InProgress}),
+			"no such key": ann.Release(ctx, db, idempotency.Entry{Key: key("none"), Token: 1, Status: idempotency.InProgress}),
 		} {
 			if !errors.As(err, &changed) || !errors.Is(err, idempotency.ErrChanged) {
 				t.Errorf("%s: %v", name, err)
@@ -121,7 +123,7 @@ func TestOperator(t *testing.T) {
 		if want := "done:expire:complete:ann failed:complete:error:ann late:release:in_progress:ann late too:complete:in_progress:ann "; audit != want {
 			t.Errorf("audit %q", audit)
 		}
-		if _, err := keys.Operator("", "x"); !errors.Is(err, idempotency.ErrInvalidConfig) {
+		if _, err := keys.Operator("", "x"); !errors.Is(err, idempotency.ErrInvalid) {
 			t.Errorf("nobody: %v", err)
 		}
 	})
@@ -132,12 +134,12 @@ func TestMetrics(t *testing.T) {
 	db, _ := open(t)
 	c := &counter{}
 	keys, ctx := newKeys(t, idempotency.Config{Metrics: c}), t.Context()
-	must(idempotency.Do(ctx, db, keys, key("a"), charge(1), idempotency.Payload(1)))
+	must(idempotency.Do(ctx, db, keys, key("a"), charge(1), idempotency.Options{Payload: 1}))
 	must(idempotency.Do(ctx, db, keys, key("a"), charge(1)))
-	if _, err := idempotency.Do(ctx, db, keys, key("a"), charge(1), idempotency.Payload(2)); err == nil {
+	if _, err := idempotency.Do(ctx, db, keys, key("a"), charge(1), idempotency.Options{Payload: 2}); err == nil {
 		t.Error("no mismatch")
 	}
-	claim := begun(t, db, keys, key("b"), idempotency.Lease(time.Microsecond))
+	claim := begun(t, db, keys, key("b"), idempotency.Options{Lease: time.Microsecond})
 	leaseEnded(t, db, key("b"))
 	heir := begun(t, db, keys, key("b"))
 	if _, _, err := idempotency.Begin[int](ctx, db, keys, key("b")); err == nil {
@@ -151,9 +153,9 @@ func TestMetrics(t *testing.T) {
 	}
 	must(keys.Admit(ctx, db, key("a"), time.Hour))
 	must(keys.Admit(ctx, db, key("a"), time.Hour))
-	want := map[idempotency.Event]int{
-		idempotency.EventStarted: 3, idempotency.EventTakenOver: 1, idempotency.EventCompleted: 1, idempotency.EventFailed: 1, idempotency.EventReplayed: 1,
-		idempotency.EventConflicted: 1, idempotency.EventMismatched: 1, idempotency.EventLost: 1, idempotency.EventAdmitted: 1, idempotency.EventRefused: 1,
+	want := map[string]int{
+		"started": 3, "taken_over": 1, "completed": 1, "failed": 1, "replayed": 1,
+		"conflicted": 1, "mismatched": 1, "lost": 1, "admitted": 1, "refused": 1,
 	}
 	if fmt.Sprint(c.events) != fmt.Sprint(want) {
 		t.Errorf("counted %v, want %v", c.events, want)
@@ -167,21 +169,21 @@ func TestClaimTakesTheMarkOff(t *testing.T) {
 	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
 	for verb, claim := range map[string]func(k idempotency.Key) error{
 		"Begin": func(k idempotency.Key) error {
-			_, _, err := idempotency.Begin[receipt](ctx, db, keys, k, idempotency.Expect(time.Microsecond))
+			_, _, err := idempotency.Begin[receipt](ctx, db, keys, k, idempotency.Options{Expected: time.Microsecond})
 			return err
 		},
 		"Do": func(k idempotency.Key) error {
 			_, err := idempotency.Do(ctx, db, keys, k, charge(1))
 			return err
 		},
-		"Do, key last": func(k idempotency.Key) error {
-			_, err := idempotency.Do(ctx, db, keys, k, charge(1), idempotency.KeyLast())
+		"Do, undone": func(k idempotency.Key) error {
+			_, err := idempotency.Do(ctx, db, keys, k, func(context.Context, *onerow.Tx) (receipt, error) { return receipt{}, idempotency.ErrUndone })
 			return err
 		},
 	} {
 		k := key(verb)
 		seen := begun(t, db, keys, k)
-		if err := errors.Join(keys.Fail(ctx, db, seen, errOutage, idempotency.Attention()), expireNow(t, db, seen), claim(k)); err != nil {
+		if err := errors.Join(keys.Fail(ctx, db, seen, errOutage, idempotency.Options{Attention: true}), expireNow(t, db, seen), claim(k)); err != nil {
 			t.Fatalf("%s: %v", verb, err)
 		}
 		if e := must(keys.Find(ctx, db, k)); e.Attention || e.Error != "" {

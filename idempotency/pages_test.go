@@ -23,24 +23,24 @@ func TestListPages(t *testing.T) {
 			}
 		}
 	}
-	for _, what := range []idempotency.Listed{idempotency.ListInProgress, idempotency.ListOverdue, idempotency.ListErrored, idempotency.ListFailed} {
+	for _, what := range []idempotency.ListOptions{{Status: idempotency.InProgress}, {Status: idempotency.InProgress, Waiting: true}, {Status: idempotency.Failed, Waiting: true}, {Status: idempotency.Failed}} {
 		dbtest.Exec(t, db, "DELETE FROM onerow_key")
 		for i := range all {
-			claim := begun(t, db, keys, all[len(all)-1-i], idempotency.Expect(time.Hour))
-			if what == idempotency.ListErrored || what == idempotency.ListFailed {
-				if err := keys.Fail(ctx, db, claim, errors.New("x"), idempotency.Attention()); err != nil {
+			claim := begun(t, db, keys, all[len(all)-1-i], idempotency.Options{Expected: time.Hour})
+			if what.Status == idempotency.Failed {
+				if err := keys.Fail(ctx, db, claim, errors.New("x"), idempotency.Options{Attention: true}); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 		for _, at := range []string{"'2001-01-01'", "NULL"} {
-			if at == "NULL" && what == idempotency.ListOverdue {
+			if at == "NULL" && what.Status == idempotency.InProgress && what.Waiting {
 				continue
 			}
 			dbtest.Exec(t, db, "UPDATE onerow_key SET expected_completion = "+at)
 			entries := map[idempotency.Key]idempotency.Entry{}
 			dbtest.Pages(t, all, func(after idempotency.Key, limit int) (page []idempotency.Key) {
-				for _, e := range must(keys.List(ctx, db, idempotency.ListOptions{What: what, After: entries[after], Limit: limit})) {
+				for _, e := range must(keys.List(ctx, db, idempotency.ListOptions{Status: what.Status, Waiting: what.Waiting, After: entries[after], Limit: limit})) {
 					page, entries[e.Key] = append(page, e.Key), e
 				}
 				return page
@@ -55,7 +55,7 @@ func TestPurgePages(t *testing.T) {
 	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
 	for _, limit := range []int{1, 2, 6, 7, 8} {
 		for i := range 7 {
-			must(idempotency.Do(ctx, db, keys, key(fmt.Sprint(i)), charge(1), idempotency.Keep(time.Hour)))
+			must(idempotency.Do(ctx, db, keys, key(fmt.Sprint(i)), charge(1), idempotency.Options{Keep: time.Hour}))
 		}
 		dbtest.Exec(t, db, "UPDATE onerow_key SET expires_at = '2001-01-01' WHERE idem_key <> '3'")
 		purged := 0

@@ -83,7 +83,7 @@ func oneKey(t *testing.T, first, db *sql.DB, id string, cut <-chan struct{}) int
 			t.Errorf("a caller: %v", err)
 		}
 		results[out.Row]++
-		if out.How == idempotency.Fresh {
+		if out.Changed {
 			fresh++
 		}
 	}

@@ -31,25 +31,25 @@ var payloadStates = []struct {
 		return err
 	}},
 	{"released by an operator", true, func(t *testing.T, db *sql.DB, _ *idempotency.Keys, o *idempotency.Operator, c idempotency.Claim) error {
-		return o.Release(t.Context(), db, idempotency.Seen{Key: c.Key, Token: c.Token, Status: idempotency.InProgress})
+		return o.Release(t.Context(), db, idempotency.Entry{Key: c.Key, Token: c.Token, Status: idempotency.InProgress})
 	}},
 	{"failed, then released by an operator", true, func(t *testing.T, db *sql.DB, k *idempotency.Keys, o *idempotency.Operator, c idempotency.Claim) error {
-		return errors.Join(k.Fail(t.Context(), db, c, errors.New("x")), o.Release(t.Context(), db, idempotency.Seen{Key: c.Key, Token: c.Token, Status: idempotency.Failed}))
+		return errors.Join(k.Fail(t.Context(), db, c, errors.New("x")), o.Release(t.Context(), db, idempotency.Entry{Key: c.Key, Token: c.Token, Status: idempotency.Failed}))
 	}},
 	{"its lease ended", true, func(t *testing.T, db *sql.DB, k *idempotency.Keys, _ *idempotency.Operator, c idempotency.Claim) error {
-		err := k.Extend(t.Context(), db, c, idempotency.Lease(time.Microsecond))
+		err := k.Extend(t.Context(), db, c, idempotency.Options{Lease: time.Microsecond})
 		leaseEnded(t, db, c.Key)
 		return err
 	}},
 	{"complete and expired", false, func(t *testing.T, db *sql.DB, k *idempotency.Keys, o *idempotency.Operator, c idempotency.Claim) error {
-		return errors.Join(k.Complete(t.Context(), db, c, receipt{}), o.Expire(t.Context(), db, idempotency.Seen{Key: c.Key, Token: c.Token, Status: idempotency.Completed}))
+		return errors.Join(k.Complete(t.Context(), db, c, receipt{}), o.Expire(t.Context(), db, idempotency.Entry{Key: c.Key, Token: c.Token, Status: idempotency.Completed}))
 	}},
 	{"failed and expired", false, func(t *testing.T, db *sql.DB, k *idempotency.Keys, o *idempotency.Operator, c idempotency.Claim) error {
-		return errors.Join(k.Fail(t.Context(), db, c, errors.New("x"), idempotency.Attention()),
-			o.Expire(t.Context(), db, idempotency.Seen{Key: c.Key, Token: c.Token, Status: idempotency.Failed}))
+		return errors.Join(k.Fail(t.Context(), db, c, errors.New("x"), idempotency.Options{Attention: true}),
+			o.Expire(t.Context(), db, idempotency.Entry{Key: c.Key, Token: c.Token, Status: idempotency.Failed}))
 	}},
 	{"released and expired", false, func(t *testing.T, db *sql.DB, k *idempotency.Keys, o *idempotency.Operator, c idempotency.Claim) error {
-		return errors.Join(k.Release(t.Context(), db, c), o.Expire(t.Context(), db, idempotency.Seen{Key: c.Key, Token: c.Token, Status: idempotency.Released}))
+		return errors.Join(k.Release(t.Context(), db, c), o.Expire(t.Context(), db, idempotency.Entry{Key: c.Key, Token: c.Token, Status: idempotency.Released}))
 	}},
 }
 
@@ -59,23 +59,23 @@ func TestFreeKeyKeepsItsPayload(t *testing.T) {
 	eachLevel(t, func(t *testing.T, db *sql.DB) {
 		keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
 		ann := must(keys.Operator("ann", "ticket 12"))
-		claims := map[string]func(k idempotency.Key, opts ...idempotency.Option) error{
-			"Begin": func(k idempotency.Key, opts ...idempotency.Option) error {
+		claims := map[string]func(k idempotency.Key, opts ...idempotency.Options) error{
+			"Begin": func(k idempotency.Key, opts ...idempotency.Options) error {
 				_, out, err := idempotency.Begin[receipt](ctx, db, keys, k, opts...)
 				if err == nil && out != nil {
 					err = fmt.Errorf("answered with %+v", out)
 				}
 				return err
 			},
-			"Do": func(k idempotency.Key, opts ...idempotency.Option) error {
+			"Do": func(k idempotency.Key, opts ...idempotency.Options) error {
 				_, err := idempotency.Do(ctx, db, keys, k, charge(999), opts...)
 				return err
 			},
-			"Do, KeyLast": func(k idempotency.Key, opts ...idempotency.Option) error {
-				_, err := idempotency.Do(ctx, db, keys, k, charge(999), append(opts, idempotency.KeyLast())...)
+			"Do, undone": func(k idempotency.Key, opts ...idempotency.Options) error {
+				_, err := idempotency.Do(ctx, db, keys, k, func(context.Context, *onerow.Tx) (receipt, error) { return receipt{}, idempotency.ErrUndone }, opts...)
 				return err
 			},
-			"Do, joined": func(k idempotency.Key, opts ...idempotency.Option) error {
+			"Do, joined": func(k idempotency.Key, opts ...idempotency.Options) error {
 				return onerow.InTx(ctx, db, func(c context.Context, tx *onerow.Tx) error {
 					_, err := idempotency.Do(c, tx, keys, k, charge(999), opts...)
 					return err
@@ -84,31 +84,28 @@ func TestFreeKeyKeepsItsPayload(t *testing.T) {
 		}
 		for n, state := range payloadStates {
 			for verb, claim := range claims {
-				for _, look := range []bool{false, true}[:1+n%2] {
-					name := fmt.Sprintf("%s, %s, look first %t", state.name, verb, look)
-					k := key(fmt.Sprintf("%d %s %t", n, verb, look))
-					free := func(opts ...idempotency.Option) []idempotency.Option {
-						if look {
-							opts = append(opts, idempotency.LookFirst())
-						}
-						return opts
-					}
-					if err := state.make(t, db, keys, ann, begun(t, db, keys, k, idempotency.Payload(1))); err != nil {
+				for _, seen := range []bool{false, true}[:1+n%2] {
+					name := fmt.Sprintf("%s, %s, seen %t", state.name, verb, seen)
+					k := key(fmt.Sprintf("%d %s %t", n, verb, seen))
+					if err := state.make(t, db, keys, ann, begun(t, db, keys, k, idempotency.Options{Payload: 1})); err != nil {
 						t.Fatalf("%s: %v", name, err)
 					}
+					if !seen {
+						keys.ForgetEnded()
+					}
 					before := charges(t, db)
-					err := claim(k, free(idempotency.Payload(999))...)
+					err := claim(k, idempotency.Options{Payload: 999})
 					if !state.knows {
 						if err != nil {
 							t.Errorf("%s: another payload: %v", name, err)
 						}
 						continue
 					}
-					var mismatch *idempotency.MismatchError
+					var mismatch *idempotency.Error
 					if !errors.As(err, &mismatch) || charges(t, db) != before {
 						t.Errorf("%s: another payload: %v, %d charges", name, err, charges(t, db)-before)
 					}
-					if err := claim(k, free(idempotency.Payload(1))...); err != nil {
+					if err := claim(k, idempotency.Options{Payload: 1}); err != nil {
 						t.Errorf("%s: the same payload: %v", name, err)
 					}
 				}
@@ -121,38 +118,39 @@ func TestFreeKeyKeepsItsPayload(t *testing.T) {
 func TestClaimWithoutPayload(t *testing.T) {
 	db, _ := open(t)
 	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
-	for _, last := range []bool{false, true} {
-		k := key(fmt.Sprint("do ", last))
-		if err := keys.Release(ctx, db, begun(t, db, keys, k, idempotency.Payload(1))); err != nil {
+	for _, undone := range []bool{false, true} {
+		k := key(fmt.Sprint("do ", undone))
+		if err := keys.Release(ctx, db, begun(t, db, keys, k, idempotency.Options{Payload: 1})); err != nil {
 			t.Fatal(err)
 		}
-		var opts []idempotency.Option
-		if last {
-			opts = append(opts, idempotency.KeyLast())
-		}
-		must(idempotency.Do(ctx, db, keys, k, charge(1), opts...))
-		if _, err := idempotency.Do(ctx, db, keys, k, charge(999), idempotency.Payload(999)); !errors.Is(err, idempotency.ErrMismatch) {
-			t.Errorf("key last %t: %v", last, err)
+		must(idempotency.Do(ctx, db, keys, k, func(ctx context.Context, tx *onerow.Tx) (receipt, error) {
+			if undone {
+				return receipt{}, idempotency.ErrUndone
+			}
+			return charge(1)(ctx, tx)
+		}))
+		if _, err := idempotency.Do(ctx, db, keys, k, charge(999), idempotency.Options{Payload: 999}); !errors.Is(err, idempotency.ErrMismatch) {
+			t.Errorf("undone %t: %v", undone, err)
 		}
 	}
 	k := key("begin")
-	if err := keys.Release(ctx, db, begun(t, db, keys, k, idempotency.Payload(1))); err != nil {
+	if err := keys.Release(ctx, db, begun(t, db, keys, k, idempotency.Options{Payload: 1})); err != nil {
 		t.Fatal(err)
 	}
 	if err := keys.Release(ctx, db, begun(t, db, keys, k)); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := idempotency.Begin[receipt](ctx, db, keys, k, idempotency.Payload(999)); !errors.Is(err, idempotency.ErrMismatch) {
+	if _, _, err := idempotency.Begin[receipt](ctx, db, keys, k, idempotency.Options{Payload: 999}); !errors.Is(err, idempotency.ErrMismatch) {
 		t.Errorf("begin: %v", err)
 	}
 	// An expired key has no payload: the next one counts, or none.
-	if err := must(keys.Operator("ann", "x")).Expire(ctx, db, must(keys.Find(ctx, db, k)).Seen()); err != nil {
+	if err := must(keys.Operator("ann", "x")).Expire(ctx, db, must(keys.Find(ctx, db, k))); err != nil {
 		t.Fatal(err)
 	}
 	if err := keys.Complete(ctx, db, begun(t, db, keys, k), receipt{ID: 5}); err != nil {
 		t.Fatal(err)
 	}
-	if _, out, err := idempotency.Begin[receipt](ctx, db, keys, k, idempotency.Payload(999)); err != nil || out == nil {
+	if _, out, err := idempotency.Begin[receipt](ctx, db, keys, k, idempotency.Options{Payload: 999}); err != nil || out == nil {
 		t.Errorf("expired, then claimed without a payload: %+v, %v", out, err)
 	}
 }
@@ -164,7 +162,7 @@ func TestReleasedExpires(t *testing.T) {
 		keys, ctx := newKeys(t, idempotency.Config{Keep: keep}), t.Context()
 		byHolder, byAnn := begun(t, db, keys, key(fmt.Sprint("holder ", keep))), begun(t, db, keys, key(fmt.Sprint("operator ", keep)))
 		ann := must(keys.Operator("ann", "x"))
-		if err := errors.Join(keys.Release(ctx, db, byHolder), ann.Release(ctx, db, idempotency.Seen{Key: byAnn.Key, Token: byAnn.Token, Status: idempotency.InProgress})); err != nil {
+		if err := errors.Join(keys.Release(ctx, db, byHolder), ann.Release(ctx, db, idempotency.Entry{Key: byAnn.Key, Token: byAnn.Token, Status: idempotency.InProgress})); err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range []idempotency.Claim{byHolder, byAnn} {

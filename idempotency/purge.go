@@ -47,7 +47,7 @@ func (k *Keys) Purge(ctx context.Context, db onerow.DB, limit int) (int, error) 
 		purged += more
 	}
 	if purged > 0 {
-		k.cfg.Metrics.Add(EventPurged, "", int(purged))
+		k.cfg.Metrics.Add("purged", "", int(purged))
 	}
 	return int(purged), err
 }

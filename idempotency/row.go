@@ -3,14 +3,46 @@ package idempotency
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/onerow/onerow"
 )
+
+// Status is the state of a key.
+type Status string
+
+// The states of a key, see the package documentation. An expired one keeps its
+// state until it is claimed anew or purged.
+const (
+	InProgress Status = "in_progress"
+	Completed  Status = "complete"
+	Failed     Status = "error"
+	Released   Status = "released"
+)
+
+// Entry is a key as List and Find show it. Times are the database's, in UTC; the zero time where
+// there is none.
+type Entry struct {
+	Key    Key    `json:"key"`
+	Status Status `json:"status"`
+	Token  int64  `json:"token"`
+	// Attention: the error waits for a human.
+	Attention bool `json:"attention"`
+	// Overdue: in progress for longer than was expected.
+	Overdue bool `json:"overdue"`
+	// Expired: as if it were absent.
+	Expired bool `json:"expired"`
+	// Holder is who has the key or had it last.
+	Holder             string        `json:"holder"`
+	Since              time.Time     `json:"since"` // the holder's claim
+	Age                time.Duration `json:"age"`   // since then, in nanoseconds
+	ExpectedCompletion time.Time     `json:"expected_completion"`
+	LeaseUntil         time.Time     `json:"lease_until"`
+	CompletedAt        time.Time     `json:"completed_at"`
+	ExpiresAt          time.Time     `json:"expires_at"`
+	Error              string        `json:"error,omitempty"`
+}
 
 // row is a key as it is stored.
 type row struct {
@@ -20,8 +52,6 @@ type row struct {
 	fingerprint []byte
 	free        bool // absent for whoever wants to claim it
 	result      stored
-	sinceEnd    time.Duration // from completed_at until the row was read
-	asked       time.Time     // when it was sent for, monotonic
 }
 
 // atKey finds one row by the primary key.
@@ -35,13 +65,32 @@ const sqlFree = `(status = 'released' OR COALESCE(expires_at <= UTC_TIMESTAMP(6)
 // come as bytes, see package dbtext.
 const entryColumns = `tenant, operation, idem_key, status, token, attention,
   status = 'in_progress' AND COALESCE(expected_completion <= UTC_TIMESTAMP(6), FALSE), COALESCE(expires_at <= UTC_TIMESTAMP(6), FALSE), CAST(locked_by AS BINARY),
-  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', locked_at), TIMESTAMPDIFF(MICROSECOND, locked_at, UTC_TIMESTAMP(6)),
+  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', locked_at), TIMESTAMPDIFF(MICROSECOND, locked_at, UTC_TIMESTAMP(6)) * 1000,
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expected_completion), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', lease_until),
-  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', completed_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expires_at), CAST(error AS BINARY)`
+  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', completed_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expires_at), COALESCE(CAST(error AS BINARY), '')`
+
+// dest is where entryColumns go.
+func (e *Entry) dest() []any {
+	return []any{&e.Key.Tenant, &e.Key.Operation, &e.Key.ID, &e.Status, &e.Token, &e.Attention, &e.Overdue, &e.Expired, &e.Holder,
+		(*moment)(&e.Since), &e.Age, (*moment)(&e.ExpectedCompletion), (*moment)(&e.LeaseUntil), (*moment)(&e.CompletedAt), (*moment)(&e.ExpiresAt), &e.Error}
+}
+
+// moment is a time that is read as microseconds, or NULL.
+type moment time.Time
+
+// Scan reads it.
+func (m *moment) Scan(src any) error {
+	var us sql.NullInt64
+	err := us.Scan(src)
+	*m = moment{}
+	if us.Valid {
+		*m = moment(time.UnixMicro(us.Int64).UTC())
+	}
+	return err
+}
 
 // sqlRead is a plain read by the primary key, for what is final once it is seen.
-const sqlRead = `SELECT ` + entryColumns + `, version, call_token, fingerprint, ` + sqlFree + `, codec, result, is_reference,
-  TIMESTAMPDIFF(MICROSECOND, completed_at, UTC_TIMESTAMP(6))
+const sqlRead = `SELECT ` + entryColumns + `, version, call_token, fingerprint, ` + sqlFree + `, COALESCE(codec, ''), result, is_reference
 FROM onerow_key` + atKey
 
 // sqlReadCurrent waits for whoever is writing the row, and sees what is committed
@@ -55,69 +104,24 @@ func read(ctx context.Context, db onerow.DB, query string, key Key) (*row, error
 }
 
 // scanRow returns the row that a query finds, or nil if there is none.
-func scanRow(query func(scan func(*sql.Rows) error) error) (*row, error) {
-	var r row
-	var codec sql.NullString
-	var reference bool
-	var data []byte
-	var sinceEnd sql.NullInt64
-	r.asked = time.Now()
-	fields := entryFields{e: &r.Entry}
-	dest := append(fields.dest(), &r.version, &r.callToken, &r.fingerprint, &r.free, &codec, &data, &reference, &sinceEnd)
-	found := false
-	err := query(func(rows *sql.Rows) error {
-		found = true
-		return rows.Scan(dest...)
+func scanRow(query func(scan func(*sql.Rows) error) error) (found *row, err error) {
+	err = query(func(rows *sql.Rows) error {
+		r := &row{}
+		found = r
+		return rows.Scan(append(r.dest(), &r.version, &r.callToken, &r.fingerprint, &r.free, &r.result.codec, &r.result.data, &r.result.reference)...)
 	})
-	if err != nil || !found {
+	if err != nil {
 		return nil, err
 	}
-	fields.fill()
-	r.result = stored{codec: codec.String, data: data, reference: reference}
-	r.sinceEnd = duration(sinceEnd.Int64)
-	return &r, nil
+	return found, nil
 }
-
-// entryFields are the destinations of entryColumns.
-type entryFields struct {
-	e                                   *Entry
-	since, age                          int64
-	expected, lease, completed, expires sql.NullInt64
-	tenant, operation, id               []byte
-	status, holder                      string
-	failure                             sql.NullString
-}
-
-func (f *entryFields) dest() []any {
-	return []any{&f.tenant, &f.operation, &f.id, &f.status, &f.e.Token, &f.e.Attention, &f.e.Overdue, &f.e.Expired, &f.holder,
-		&f.since, &f.age, &f.expected, &f.lease, &f.completed, &f.expires, &f.failure}
-}
-
-func (f *entryFields) fill() {
-	e := f.e
-	e.Key = Key{Tenant: string(f.tenant), Operation: string(f.operation), ID: string(f.id)}
-	e.Status, e.Holder, e.Error = Status(f.status), f.holder, f.failure.String
-	e.Since, e.Age = time.UnixMicro(f.since).UTC(), duration(f.age)
-	e.ExpectedCompletion, e.LeaseUntil = moment(f.expected), moment(f.lease)
-	e.CompletedAt, e.ExpiresAt = moment(f.completed), moment(f.expires)
-}
-
-func moment(us sql.NullInt64) time.Time {
-	if !us.Valid {
-		return time.Time{}
-	}
-	return time.UnixMicro(us.Int64).UTC()
-}
-
-func duration(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
 
 // mine says whether this call wrote the row, in an attempt whose answer was lost.
 func (r *row) mine(c *call) bool { return bytes.Equal(r.callToken, c.token[:]) }
 
 // differs says whether the row is for another payload.
 func (r *row) differs(c *call) bool {
-	same := func(earlier [sha256.Size]byte) bool { return bytes.Equal(r.fingerprint, earlier[:]) }
-	return r.fingerprint != nil && c.fingerprint != nil && !bytes.Equal(r.fingerprint, c.fingerprint) && !slices.ContainsFunc(c.earlier, same)
+	return r.fingerprint != nil && c.fingerprint != nil && !bytes.Equal(r.fingerprint, c.fingerprint)
 }
 
 // payload is the fingerprint of the row when c has claimed it: a call that gives none leaves the one of the
@@ -129,19 +133,10 @@ func (r *row) payload(c *call) []byte {
 	return c.fingerprint
 }
 
-// nullable keeps a missing fingerprint NULL: a nil slice in an interface is not nil.
+// nullable keeps missing bytes NULL: a nil slice in an interface is not nil.
 func nullable(b []byte) any {
 	if b == nil {
 		return nil
 	}
 	return b
-}
-
-func hasWord(words, word string) bool {
-	for w := range strings.FieldsSeq(words) {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }

@@ -21,8 +21,8 @@ func TestPurgeOneAtATime(t *testing.T) {
 	for range 2 {
 		claim := begun(t, db, keys, key("a"))
 		for _, err := range []error{
-			o.Complete(ctx, db, idempotency.Seen{Key: key("a"), Token: claim.Token, Status: idempotency.InProgress}, 1),
-			o.Expire(ctx, db, idempotency.Seen{Key: key("a"), Token: claim.Token, Status: idempotency.Completed}),
+			o.Complete(ctx, db, idempotency.Entry{Key: key("a"), Token: claim.Token, Status: idempotency.InProgress}, 1),
+			o.Expire(ctx, db, idempotency.Entry{Key: key("a"), Token: claim.Token, Status: idempotency.Completed}),
 		} {
 			if err != nil {
 				t.Fatal(err)
@@ -51,7 +51,7 @@ func TestOperatorSees(t *testing.T) {
 		keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
 		o := must(keys.Operator("ann", "ticket"))
 		first := begun(t, db, keys, key("a"))
-		seen := idempotency.Seen{Key: key("a"), Token: first.Token, Status: idempotency.InProgress}
+		seen := idempotency.Entry{Key: key("a"), Token: first.Token, Status: idempotency.InProgress}
 		err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 			dbtest.Scan[int](t, tx, "SELECT COUNT(*) FROM onerow_key_audit")
 			if err := o.Release(ctx, db, seen); err != nil {
@@ -82,14 +82,14 @@ func TestOperatorSees(t *testing.T) {
 func TestAttentionIsAsked(t *testing.T) {
 	db, _ := open(t)
 	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
-	for id, opts := range map[string][]idempotency.Option{"plain": nil, "look": {idempotency.Attention()}} {
+	for id, opts := range map[string][]idempotency.Options{"plain": nil, "look": {idempotency.Options{Attention: true}}} {
 		if err := keys.Fail(ctx, db, begun(t, db, keys, key(id)), errors.New("refused"), opts...); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for state, want := range map[idempotency.Listed]int{idempotency.ListErrored: 1, idempotency.ListFailed: 2} {
-		if list := must(keys.List(ctx, db, idempotency.ListOptions{What: state})); len(list) != want {
-			t.Errorf("%s: %+v", state, list)
+	for state, want := range map[idempotency.ListOptions]int{{Status: idempotency.Failed, Waiting: true}: 1, {Status: idempotency.Failed}: 2} {
+		if list := must(keys.List(ctx, db, state)); len(list) != want {
+			t.Errorf("%+v: %+v", state, list)
 		}
 	}
 	if m := must(keys.Measure(ctx, db)); m.Errored != 1 {

@@ -16,7 +16,7 @@ import (
 )
 
 // begin is a call of Begin. It says by how much its token is above that of the setup's claim.
-func (h *heard) begin(k *idempotency.Keys, opts ...idempotency.Option) call {
+func (h *heard) begin(k *idempotency.Keys, opts ...idempotency.Options) call {
 	return func(ctx context.Context, db *sql.DB) error {
 		claim, out, err := idempotency.Begin[receipt](ctx, db, k, key("a"), opts...)
 		switch {
@@ -54,10 +54,10 @@ func stepRaces(k *idempotency.Keys, h *heard) []race {
 	})
 	release := act(func(ctx context.Context, db *sql.DB, c idempotency.Claim) error { return k.Release(ctx, db, c) })
 	fail := act(func(ctx context.Context, db *sql.DB, c idempotency.Claim) error {
-		return k.Fail(ctx, db, c, errOutage, idempotency.Attention())
+		return k.Fail(ctx, db, c, errOutage, idempotency.Options{Attention: true})
 	})
 	extend := act(func(ctx context.Context, db *sql.DB, c idempotency.Claim) error {
-		return k.Extend(ctx, db, c, idempotency.Lease(time.Hour))
+		return k.Extend(ctx, db, c, idempotency.Options{Lease: time.Hour})
 	})
 	owned := act(func(ctx context.Context, db *sql.DB, c idempotency.Claim) error {
 		return k.Owned(ctx, db, c, func(ctx context.Context, tx *onerow.Tx) error {
@@ -67,24 +67,24 @@ func stepRaces(k *idempotency.Keys, h *heard) []race {
 			return k.Complete(ctx, tx, c, receipt{})
 		})
 	})
-	operator := func(actor string, status idempotency.Status, fn func(o *idempotency.Operator, ctx context.Context, db *sql.DB, seen idempotency.Seen) error) call {
+	operator := func(actor string, status idempotency.Status, fn func(o *idempotency.Operator, ctx context.Context, db *sql.DB, seen idempotency.Entry) error) call {
 		return act(func(ctx context.Context, db *sql.DB, c idempotency.Claim) error {
 			o, err := k.Operator(actor, "ticket")
 			if err != nil {
 				return err
 			}
-			return fn(o, ctx, db, idempotency.Seen{Key: c.Key, Token: c.Token, Status: status})
+			return fn(o, ctx, db, idempotency.Entry{Key: c.Key, Token: c.Token, Status: status})
 		})
 	}
 	operatorRelease := func(actor string) call {
-		return operator(actor, idempotency.InProgress, func(o *idempotency.Operator, ctx context.Context, db *sql.DB, s idempotency.Seen) error {
+		return operator(actor, idempotency.InProgress, func(o *idempotency.Operator, ctx context.Context, db *sql.DB, s idempotency.Entry) error {
 			return o.Release(ctx, db, s)
 		})
 	}
-	operatorComplete := operator("ann", idempotency.InProgress, func(o *idempotency.Operator, ctx context.Context, db *sql.DB, s idempotency.Seen) error {
+	operatorComplete := operator("ann", idempotency.InProgress, func(o *idempotency.Operator, ctx context.Context, db *sql.DB, s idempotency.Entry) error {
 		return o.Complete(ctx, db, s, receipt{ID: 2})
 	})
-	expire := operator("ann", idempotency.Completed, func(o *idempotency.Operator, ctx context.Context, db *sql.DB, s idempotency.Seen) error {
+	expire := operator("ann", idempotency.Completed, func(o *idempotency.Operator, ctx context.Context, db *sql.DB, s idempotency.Entry) error {
 		return o.Expire(ctx, db, s)
 	})
 	admit := func(ctx context.Context, db *sql.DB) error {
@@ -159,7 +159,7 @@ func stepRaces(k *idempotency.Keys, h *heard) []race {
 		{"begin, three times", table.empty, []call{begin, begin, begin}, false, h.Exactly("claimed"), nil},
 		{"begin, released, twice", table.released, twice(begin), false, h.Exactly("claimed +1"), nil},
 		{"begin, expired, twice", table.expired, twice(begin), false, h.Exactly("claimed +1"), nil},
-		{"begin, take over, twice", table.leased, twice(h.begin(k, idempotency.Lease(time.Hour))), false, h.Exactly("claimed +1"), nil},
+		{"begin, take over, twice", table.leased, twice(h.begin(k, idempotency.Options{Lease: time.Hour})), false, h.Exactly("claimed +1"), nil},
 		{"begin, expired, and purge", table.expired, []call{begin, purge}, false, nil, nil},
 		{"work, twice", unworked, twice(work), false, nil, worked},
 		{"begin, then owned, twice, with stops", table.empty, twice(stepwise), false, nil, stepped},
@@ -223,7 +223,7 @@ func TestInterleaveCatchesTheNaiveTwins(t *testing.T) {
 			}{
 				{race{name: "look for the key, then work", setup: table.empty, calls: []call{do, do}, once: true},
 					[]string{"SELECT COUNT(*) FROM onerow_admission", "SELECT COUNT(*) FROM onerow_admission", "UPDATE account SET balance", "UPDATE account SET balance"}},
-				{race{name: "look at the token, then complete", setup: table.leased, calls: []call{complete, h.begin(keys, idempotency.Lease(time.Hour))}},
+				{race{name: "look at the token, then complete", setup: table.leased, calls: []call{complete, h.begin(keys, idempotency.Options{Lease: time.Hour})}},
 					[]string{"SELECT token FROM onerow_key", "UPDATE onerow_key SET status = 'in_progress'", "UPDATE onerow_key SET status = 'complete'"}},
 			} {
 				t.Run(twin.name, func(t *testing.T) {

@@ -16,18 +16,18 @@ import (
 func TestTwoSteps(t *testing.T) {
 	eachLevel(t, func(t *testing.T, db *sql.DB) {
 		keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
-		claim := begun(t, db, keys, key("a"), idempotency.Expect(time.Hour))
+		claim := begun(t, db, keys, key("a"), idempotency.Options{Expected: time.Hour})
 
 		_, _, err := idempotency.Begin[receipt](ctx, db, keys, key("a"))
-		var running *idempotency.InProgressError
+		var running *idempotency.Error
 		if !errors.As(err, &running) || !errors.Is(err, idempotency.ErrInProgress) {
 			t.Fatalf("in progress: %v", err)
 		}
-		if running.Holder != "tester" || running.Token != claim.Token || running.Overdue || running.RetryAfter < 59*time.Minute || running.Age > time.Minute {
+		if running.Entry.Holder != "tester" || running.Entry.Token != claim.Token || running.Entry.Overdue || running.RetryAfter < 59*time.Minute || running.Entry.Age > time.Minute {
 			t.Errorf("in progress: %+v", running)
 		}
-		if age := dbtest.Scan[int](t, db, "SELECT TIMESTAMPDIFF(SECOND, ?, UTC_TIMESTAMP())", running.Since.Format("2006-01-02 15:04:05")); age < 0 || age > 60 {
-			t.Errorf("since %s, %d s ago", running.Since, age)
+		if age := dbtest.Scan[int](t, db, "SELECT TIMESTAMPDIFF(SECOND, ?, UTC_TIMESTAMP())", running.Entry.Since.Format("2006-01-02 15:04:05")); age < 0 || age > 60 {
+			t.Errorf("since %s, %d s ago", running.Entry.Since, age)
 		}
 		if _, err := idempotency.Do(ctx, db, keys, key("a"), charge(1)); !errors.Is(err, idempotency.ErrInProgress) {
 			t.Errorf("Do of a key in progress: %v", err)
@@ -39,17 +39,17 @@ func TestTwoSteps(t *testing.T) {
 		if second.Token <= claim.Token {
 			t.Errorf("the token went from %d to %d", claim.Token, second.Token)
 		}
-		var lost *idempotency.LostError
+		var lost *idempotency.Error
 		for name, err := range map[string]error{
 			"complete": keys.Complete(ctx, db, claim, receipt{}), "fail": keys.Fail(ctx, db, claim, errors.New("x")),
 			"release": keys.Release(ctx, db, claim), "extend": keys.Extend(ctx, db, claim),
 			"owned": keys.Owned(ctx, db, claim, func(context.Context, *onerow.Tx) error { t.Error("called"); return nil }),
 		} {
-			if !errors.As(err, &lost) || !errors.Is(err, idempotency.ErrLost) || lost.Current.Token != second.Token {
+			if !errors.As(err, &lost) || !errors.Is(err, idempotency.ErrLost) || lost.Entry.Token != second.Token {
 				t.Errorf("%s with the old claim: %v", name, err)
 			}
 		}
-		if err := keys.Extend(ctx, db, second, idempotency.Expect(time.Minute)); err != nil {
+		if err := keys.Extend(ctx, db, second, idempotency.Options{Expected: time.Minute}); err != nil {
 			t.Error(err)
 		}
 		for range 2 {
@@ -60,20 +60,20 @@ func TestTwoSteps(t *testing.T) {
 		if err := keys.Complete(ctx, db, second, receipt{ID: 10}); !errors.Is(err, idempotency.ErrLost) {
 			t.Errorf("completed twice: %v", err)
 		}
-		again, out, err := idempotency.Begin[receipt](ctx, db, keys, key("a"), idempotency.LookFirst())
+		again, out, err := idempotency.Begin[receipt](ctx, db, keys, key("a"))
 		if err != nil || out == nil || out.Row.ID != 9 || !out.Replayed || again.Token != 0 {
 			t.Fatalf("replay: %+v, %v", out, err)
 		}
-		failing := begun(t, db, keys, key("b"), idempotency.Payload(1))
-		if err := keys.Fail(ctx, db, failing, errors.New("card refused"), idempotency.Attention()); err != nil {
+		failing := begun(t, db, keys, key("b"), idempotency.Options{Payload: 1})
+		if err := keys.Fail(ctx, db, failing, errors.New("card refused"), idempotency.Options{Attention: true}); err != nil {
 			t.Fatal(err)
 		}
 		_, _, err = idempotency.Begin[receipt](ctx, db, keys, key("b"))
-		var failed *idempotency.FailedError
-		if !errors.As(err, &failed) || failed.Message != "card refused" || !failed.Attention || !failed.Replayed {
+		var failed *idempotency.Error
+		if !errors.As(err, &failed) || failed.Entry.Error != "card refused" || !failed.Entry.Attention || !failed.Replayed {
 			t.Errorf("failed: %v", err)
 		}
-		if _, _, err := idempotency.Begin[receipt](ctx, db, keys, key("b"), idempotency.Payload(2)); !errors.Is(err, idempotency.ErrMismatch) {
+		if _, _, err := idempotency.Begin[receipt](ctx, db, keys, key("b"), idempotency.Options{Payload: 2}); !errors.Is(err, idempotency.ErrMismatch) {
 			t.Errorf("another payload: %v", err)
 		}
 	})
@@ -90,29 +90,29 @@ func TestLeaseEnded(t *testing.T) {
 				return err
 			}
 		}
-		plain := begun(t, db, keys, key("plain"), idempotency.Expect(time.Microsecond))
+		plain := begun(t, db, keys, key("plain"), idempotency.Options{Expected: time.Microsecond})
 		if _, _, err := idempotency.Begin[receipt](ctx, db, keys, key("plain")); !errors.Is(err, idempotency.ErrInProgress) {
 			t.Fatalf("overdue, without a lease: %v", err)
 		}
-		zombie := begun(t, db, keys, key("a"), idempotency.Lease(time.Millisecond), idempotency.Payload(1))
+		zombie := begun(t, db, keys, key("a"), idempotency.Options{Lease: time.Millisecond, Payload: 1})
 		leaseEnded(t, db, key("a"))
 		if err := keys.Owned(ctx, db, zombie, write(1)); err != nil {
 			t.Fatalf("the lease has ended and nobody has taken over: %v", err)
 		}
-		if err := keys.Extend(ctx, db, zombie, idempotency.Lease(time.Hour)); err != nil {
+		if err := keys.Extend(ctx, db, zombie, idempotency.Options{Lease: time.Hour}); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := idempotency.Begin[receipt](ctx, db, keys, key("a")); !errors.Is(err, idempotency.ErrInProgress) {
 			t.Fatalf("extended: %v", err)
 		}
-		if err := keys.Extend(ctx, db, zombie, idempotency.Lease(time.Millisecond)); err != nil {
+		if err := keys.Extend(ctx, db, zombie, idempotency.Options{Lease: time.Millisecond}); err != nil {
 			t.Fatal(err)
 		}
 		leaseEnded(t, db, key("a"))
-		if _, _, err := idempotency.Begin[receipt](ctx, db, keys, key("a"), idempotency.Payload(2)); !errors.Is(err, idempotency.ErrMismatch) {
+		if _, _, err := idempotency.Begin[receipt](ctx, db, keys, key("a"), idempotency.Options{Payload: 2}); !errors.Is(err, idempotency.ErrMismatch) {
 			t.Fatalf("taken over with another payload: %v", err)
 		}
-		heir := begun(t, db, keys, key("a"), idempotency.Payload(1))
+		heir := begun(t, db, keys, key("a"), idempotency.Options{Payload: 1})
 		if !heir.TakenOver || heir.Token <= zombie.Token {
 			t.Fatalf("taken over: %+v after %+v", heir, zombie)
 		}
@@ -198,8 +198,8 @@ func TestCompletionLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := idempotency.Work(ctx, away, keys, claim, func(context.Context) (receipt, error) { return receipt{ID: 4}, nil })
-	var lost *idempotency.CompletionLostError
-	if !errors.As(err, &lost) || !errors.Is(err, idempotency.ErrCompletionLost) || lost.Outcome != idempotency.Completed || out.Row.ID != 4 {
+	var lost *idempotency.Error
+	if !errors.As(err, &lost) || !errors.Is(err, idempotency.ErrCompletionLost) || lost.Kind != idempotency.ErrCompletionLost || out.Row.ID != 4 {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	if got := log.String(); !strings.Contains(got, "idempotency: outcome") || !strings.Contains(got, "completion lost") ||

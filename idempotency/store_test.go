@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -57,7 +58,7 @@ func (blobs) Load(ctx context.Context, db onerow.DB, ref string) (data []byte, e
 func TestCodecs(t *testing.T) {
 	db, _ := open(t)
 	ctx := t.Context()
-	old, now := newKeys(t, idempotency.Config{}), newKeys(t, idempotency.Config{Codecs: []idempotency.Codec{gobCodec{}, idempotency.JSON{}}})
+	old, now := newKeys(t, idempotency.Config{}), newKeys(t, idempotency.Config{Codecs: []idempotency.Codec{gobCodec{}}})
 	for _, id := range []string{"old", "new"} {
 		by := map[string]*idempotency.Keys{"old": old, "new": now}[id]
 		must(idempotency.Do(ctx, db, by, key(id), charge(3)))
@@ -78,7 +79,7 @@ func TestCodecs(t *testing.T) {
 
 // TestSize: what is too large is refused or stored elsewhere, never cut.
 func TestSize(t *testing.T) {
-	eachVariant(t, func(t *testing.T, db *sql.DB, opts []idempotency.Option) {
+	eachLevel(t, func(t *testing.T, db *sql.DB) {
 		dbtest.Exec(t, db, "CREATE TABLE IF NOT EXISTS blob_store (name VARCHAR(300) PRIMARY KEY, data LONGBLOB NOT NULL)")
 		dbtest.Exec(t, db, "DELETE FROM blob_store")
 		ctx := t.Context()
@@ -89,20 +90,20 @@ func TestSize(t *testing.T) {
 			}
 		}
 		refusing := newKeys(t, idempotency.Config{MaxResult: 100})
-		_, err := idempotency.Do(ctx, db, refusing, key("a"), sized(99), opts...)
-		var large *idempotency.TooLargeError
-		if !errors.As(err, &large) || !errors.Is(err, idempotency.ErrTooLarge) || large.Size != 101 || large.Max != 100 {
+		_, err := idempotency.Do(ctx, db, refusing, key("a"), sized(99))
+		var large *idempotency.Error
+		if !errors.As(err, &large) || !errors.Is(err, idempotency.ErrTooLarge) || !strings.Contains(err.Error(), "has 101 bytes, 100 are stored") {
 			t.Fatalf("too large: %v", err)
 		}
 		if n := charges(t, db); n != 0 {
 			t.Fatalf("%d charges after a result that was refused", n)
 		}
-		must(idempotency.Do(ctx, db, refusing, key("a"), sized(98), opts...))
+		must(idempotency.Do(ctx, db, refusing, key("a"), sized(98)))
 		referring := newKeys(t, idempotency.Config{MaxResult: 100, References: blobs{}})
 		for _, n := range []int{98, 99, 300000} {
 			id := key(fmt.Sprint(n))
-			must(idempotency.Do(ctx, db, referring, id, sized(n), opts...))
-			if out := must(idempotency.Do(ctx, db, referring, id, sized(0), opts...)); len(out.Row) != n || !out.Replayed {
+			must(idempotency.Do(ctx, db, referring, id, sized(n)))
+			if out := must(idempotency.Do(ctx, db, referring, id, sized(0))); len(out.Row) != n || !out.Replayed {
 				t.Errorf("%d bytes: %d", n, len(out.Row))
 			}
 		}
@@ -130,18 +131,21 @@ func TestLongError(t *testing.T) {
 func TestConfig(t *testing.T) {
 	db, _ := open(t)
 	for _, cfg := range []idempotency.Config{{Keep: -1}, {Expected: -1}, {MaxResult: -1}, {MaxResult: 16 << 20}} {
-		if _, err := idempotency.New(cfg); !errors.Is(err, idempotency.ErrInvalidConfig) {
+		if _, err := idempotency.New(cfg); !errors.Is(err, idempotency.ErrInvalid) {
 			t.Errorf("%+v: %v", cfg, err)
 		}
 	}
 	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
-	for _, o := range []idempotency.Option{idempotency.Keep(-1), idempotency.Lease(time.Second), idempotency.Expect(time.Second), idempotency.Attention()} {
-		if _, err := idempotency.Do(ctx, db, keys, key("a"), charge(1), o); !errors.Is(err, idempotency.ErrInvalidConfig) {
+	for _, o := range []idempotency.Options{{Keep: -1}, {Lease: time.Second}, {Expected: time.Second}, {Attention: true}, {Result: 1}} {
+		if _, err := idempotency.Do(ctx, db, keys, key("a"), charge(1), o); !errors.Is(err, idempotency.ErrInvalid) {
 			t.Errorf("Do took an option that it has no use for: %v", err)
 		}
 	}
-	if _, _, err := idempotency.Begin[int](ctx, db, keys, key("a"), idempotency.KeyLast()); !errors.Is(err, idempotency.ErrInvalidConfig) {
-		t.Errorf("Begin took KeyLast: %v", err)
+	if _, _, err := idempotency.Begin[int](ctx, db, keys, key("a"), idempotency.Options{Keep: 1}); !errors.Is(err, idempotency.ErrInvalid) {
+		t.Errorf("Begin took Keep: %v", err)
+	}
+	if _, err := idempotency.Do(ctx, db, keys, key("a"), charge(1), idempotency.Options{Keep: 1}, idempotency.Options{Payload: 1}); !errors.Is(err, idempotency.ErrInvalid) {
+		t.Errorf("Do took two Options: %v", err)
 	}
 }
 
@@ -174,7 +178,7 @@ func TestAdmit(t *testing.T) {
 				t.Errorf("after the window: %+v", a)
 			}
 		}
-		if _, err := keys.Admit(ctx, db, key("a"), 0); !errors.Is(err, idempotency.ErrInvalidConfig) {
+		if _, err := keys.Admit(ctx, db, key("a"), 0); !errors.Is(err, idempotency.ErrInvalid) {
 			t.Errorf("no window: %v", err)
 		}
 	})
@@ -205,13 +209,13 @@ func TestPurge(t *testing.T) {
 		keys, ctx := newKeys(t, idempotency.Config{Metrics: counts}), t.Context()
 		tx := must(db.BeginTx(ctx, nil))
 		for i := range 250 {
-			must(idempotency.Do(ctx, tx, keys, key(fmt.Sprint("old", i)), charge(1), idempotency.KeyLast(), idempotency.Keep(time.Microsecond)))
-			must(idempotency.Do(ctx, tx, keys, key(fmt.Sprint("new", i)), charge(1), idempotency.KeyLast(), idempotency.Keep(time.Hour)))
+			must(idempotency.Do(ctx, tx, keys, key(fmt.Sprint("old", i)), charge(1), idempotency.Options{Keep: time.Microsecond}))
+			must(idempotency.Do(ctx, tx, keys, key(fmt.Sprint("new", i)), charge(1), idempotency.Options{Keep: time.Hour}))
 		}
 		if err := tx.Commit(); err != nil {
 			t.Fatal(err)
 		}
-		begun(t, db, keys, key("running"), idempotency.Lease(time.Microsecond))
+		begun(t, db, keys, key("running"), idempotency.Options{Lease: time.Microsecond})
 		must(keys.Admit(ctx, db, key("gone"), time.Microsecond))
 		must(keys.Admit(ctx, db, key("stays"), time.Hour))
 		if n, err := keys.Purge(ctx, db, 220); n != 220 || err != nil {
@@ -226,7 +230,7 @@ func TestPurge(t *testing.T) {
 		if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_key"); n != 251 {
 			t.Errorf("%d keys stay", n)
 		}
-		if n := counts.of(idempotency.EventPurged); n != 251 {
+		if n := counts.of("purged"); n != 251 {
 			t.Errorf("counted %d", n)
 		}
 	})
@@ -254,19 +258,19 @@ func TestServerSize(t *testing.T) {
 			}
 			return
 		}
-		var large *idempotency.TooLargeError
-		if !errors.As(err, &large) || !errors.Is(err, onerow.ErrTooLarge) || large.Max != limit || large.Size < 14<<20 || len(err.Error()) > 1000 ||
+		var large *idempotency.Error
+		if !errors.As(err, &large) || !errors.Is(err, onerow.ErrTooLarge) || !strings.Contains(err.Error(), strconv.Itoa(limit)) || len(err.Error()) > 1000 ||
 			errors.Is(err, onerow.ErrOutcomeUnknown) {
 			t.Errorf("%s: %.300v", what, err)
 		}
 	}
 	result, runs := strings.Repeat(`"`, 7<<20), 0 // each is four bytes: once escaped for JSON, and both for SQL
-	for what, opts := range map[string][]idempotency.Option{"key first": nil, "key last": {idempotency.KeyLast()}} {
+	for what, verdict := range map[string]error{"done": nil, "undone": idempotency.ErrUndone} {
 		runs = 0
 		_, err := idempotency.Do(ctx, db, keys, idempotency.Key{Operation: "size", ID: what}, func(context.Context, *onerow.Tx) (string, error) {
 			runs++
-			return result, nil
-		}, opts...)
+			return result, verdict
+		})
 		wantServerSize(what, err)
 		if runs > 2 {
 			t.Errorf("%s: %d runs", what, runs)

@@ -30,7 +30,7 @@ func texts(t *testing.T, plain, db onerow.DB) {
 		cause := errors.New(words)
 		claim := begun(t, db, keys, key(id))
 		for range 2 { // the second one finds what the first has stored
-			if err := keys.Fail(ctx, db, claim, cause, idempotency.Attention()); err != nil {
+			if err := keys.Fail(ctx, db, claim, cause, idempotency.Options{Attention: true}); err != nil {
 				t.Fatalf("%s: %v", id, err)
 			}
 		}
@@ -39,7 +39,7 @@ func texts(t *testing.T, plain, db onerow.DB) {
 		})
 		_, last := idempotency.Do(ctx, db, keys, key("last "+id), func(context.Context, *onerow.Tx) (receipt, error) {
 			return receipt{}, idempotency.Permanent(cause)
-		}, idempotency.KeyLast())
+		})
 		if !errors.Is(err, idempotency.ErrFailed) || !errors.Is(last, idempotency.ErrFailed) {
 			t.Errorf("%s: %v, key last %v", id, err, last)
 		}
@@ -62,12 +62,12 @@ func texts(t *testing.T, plain, db onerow.DB) {
 	claim := begun(t, db, keys, odd)
 	zoë := must(keys.Operator("zoë 😀", "she asked for it: 请 🙏"))
 	for range 2 {
-		if err := zoë.Complete(ctx, db, idempotency.Seen{Key: odd, Token: claim.Token, Status: idempotency.InProgress}, receipt{Note: "😀"}); err != nil {
+		if err := zoë.Complete(ctx, db, idempotency.Entry{Key: odd, Token: claim.Token, Status: idempotency.InProgress}, receipt{Note: "😀"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var changed *idempotency.ChangedError
-	if err := must(keys.Operator("Zoë 😀", "me too")).Complete(ctx, db, idempotency.Seen{Key: odd, Token: claim.Token, Status: idempotency.InProgress}, receipt{}); !errors.As(err, &changed) {
+	var changed *idempotency.Error
+	if err := must(keys.Operator("Zoë 😀", "me too")).Complete(ctx, db, idempotency.Entry{Key: odd, Token: claim.Token, Status: idempotency.InProgress}, receipt{}); !errors.As(err, &changed) {
 		t.Errorf("another operator, by one letter: %v", err)
 	}
 	for _, from := range []onerow.DB{plain, db} {
@@ -84,7 +84,7 @@ func texts(t *testing.T, plain, db onerow.DB) {
 func TestOperatorTexts(t *testing.T) {
 	keys := newKeys(t, idempotency.Config{})
 	for _, c := range [][2]string{{"", "x"}, {"x", ""}, {strings.Repeat("x", 256), "x"}, {"x", strings.Repeat("x", 16_001)}} {
-		if _, err := keys.Operator(c[0], c[1]); !errors.Is(err, idempotency.ErrInvalidConfig) {
+		if _, err := keys.Operator(c[0], c[1]); !errors.Is(err, idempotency.ErrInvalid) {
 			t.Errorf("%.10q, %.10q: %v", c[0], c[1], err)
 		}
 	}

@@ -14,7 +14,7 @@ var errStopped = errors.New("the function panicked or ended its goroutine; wheth
 // Work does the work of a claim and writes its outcome:
 //
 //	fn returns          the key                             Work returns
-//	a result            complete                            it, Fresh
+//	a result            complete                            it, Changed
 //	NotDone(err)        released                            err
 //	Permanent(err)      error                               ErrFailed with err
 //	any other error     error, marked for attention         ErrFailed with err
@@ -24,15 +24,15 @@ var errStopped = errors.New("the function panicked or ended its goroutine; wheth
 // the outcome cannot be written, Work returns the result all the same, and an error with
 // [ErrLost] or [ErrCompletionLost]; a result that is [ErrTooLarge] is marked for
 // attention. Option: Keep. Statements: those of Complete, Fail or Release.
-func Work[T any](ctx context.Context, db onerow.DB, keys *Keys, claim Claim, fn func(ctx context.Context) (T, error), opts ...Option) (Outcome[T], error) {
-	var none Outcome[T]
-	if _, err := keys.newCall(claim.Key, completeOptions, opts); err != nil {
+func Work[T any](ctx context.Context, db onerow.DB, keys *Keys, claim Claim, fn func(ctx context.Context) (T, error), opts ...Options) (onerow.Result[T], error) {
+	var none onerow.Result[T]
+	if _, err := keys.newCall(claim.Key, "Keep", opts); err != nil {
 		return none, err
 	}
 	returned := false
 	defer func() {
 		if !returned { // a panic that goes on; the log has what cannot be returned
-			if err := keys.Fail(ctx, db, claim, errStopped, Attention()); err != nil {
+			if err := keys.Fail(ctx, db, claim, errStopped, Options{Attention: true}); err != nil {
 				keys.cfg.Log.ErrorContext(ctx, "idempotency: a panic could not be recorded", attrs(claim.Key, claim.Token, Failed, err)...)
 			}
 		}
@@ -44,29 +44,29 @@ func Work[T any](ctx context.Context, db onerow.DB, keys *Keys, claim Claim, fn 
 	}
 	var replay T
 	err = keys.complete(ctx, db, claim, v, &replay, opts)
-	out := outcome(replay, Fresh)
+	out := onerow.Result[T]{Row: replay, Changed: true}
 	if err != nil { // the work was done: its result is the caller's all the same
-		out = outcome(v, Fresh)
+		out.Row = v
 	}
 	if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrCodec) {
-		err = errors.Join(err, keys.Fail(ctx, db, claim, fmt.Errorf("the work was done, its result cannot be stored: %w", err), Attention()))
+		err = errors.Join(err, keys.Fail(ctx, db, claim, fmt.Errorf("the work was done, its result cannot be stored: %w", err), Options{Attention: true}))
 	}
 	return out, err
 }
 
 // failWork writes an error of a function and returns what its caller gets.
-func (k *Keys) failWork(ctx context.Context, db onerow.DB, claim Claim, err error, opts []Option) error {
+func (k *Keys) failWork(ctx context.Context, db onerow.DB, claim Claim, err error, opts []Options) error {
 	var notDone *notDoneError
 	if errors.As(err, &notDone) {
 		return join(err, k.Release(ctx, db, claim))
 	}
 	var permanent *permanentError
-	failed := &FailedError{Key: claim.Key, Message: errorText(err), Err: err}
-	if !errors.As(err, &permanent) {
-		failed.Attention = true
-		opts = append(opts[:len(opts):len(opts)], Attention())
+	var o Options
+	if len(opts) > 0 {
+		o = opts[0]
 	}
-	return join(failed, k.Fail(ctx, db, claim, err, opts...))
+	o.Attention = !errors.As(err, &permanent)
+	return join(failed(claim.Key, errorText(err), o.Attention, err), k.Fail(ctx, db, claim, err, o))
 }
 
 // join leaves an error alone to which there is nothing to add.

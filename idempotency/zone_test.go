@@ -19,14 +19,14 @@ func TestClocks(t *testing.T) {
 		db, dsn := open(t, zone)
 		k := newKeys(t, idempotency.Config{})
 		begin := func(ctx context.Context, db *sql.DB) (idempotency.Claim, error) {
-			claim, _, err := idempotency.Begin[receipt](ctx, db, k, key("a"), idempotency.Lease(time.Hour), idempotency.Expect(time.Hour))
+			claim, _, err := idempotency.Begin[receipt](ctx, db, k, key("a"), idempotency.Options{Lease: time.Hour, Expected: time.Hour})
 			return claim, err
 		}
 		empty := func(context.Context, *sql.DB) (c idempotency.Claim, err error) { return c, nil }
 		var all []crashtest.Workflow
 		for _, v := range append(verbs(k),
 			verb{name: "extend, leased", setup: begin, call: func(ctx context.Context, db *sql.DB, c idempotency.Claim) error {
-				return k.Extend(ctx, db, c, idempotency.Lease(2*time.Hour), idempotency.Expect(2*time.Hour))
+				return k.Extend(ctx, db, c, idempotency.Options{Lease: 2 * time.Hour, Expected: 2 * time.Hour})
 			}},
 			verb{name: "admit, again", setup: empty, call: func(ctx context.Context, db *sql.DB, _ idempotency.Claim) error {
 				for _, window := range []time.Duration{time.Microsecond, time.Hour} {
@@ -50,9 +50,9 @@ func TestEndsInEachZone(t *testing.T) {
 		db, _ := open(t, zone)
 		keys, ctx := newKeys(t, idempotency.Config{Keep: time.Hour}), t.Context()
 		o := must(keys.Operator("ann", "ticket"))
-		seen := func(id string) idempotency.Seen {
+		seen := func(id string) idempotency.Entry {
 			c := begun(t, db, keys, key(id))
-			return idempotency.Seen{Key: c.Key, Token: c.Token, Status: idempotency.InProgress}
+			return idempotency.Entry{Key: c.Key, Token: c.Token, Status: idempotency.InProgress}
 		}
 		for _, err := range []error{
 			keys.Complete(ctx, db, begun(t, db, keys, key("complete")), receipt{ID: 1}),
@@ -88,14 +88,14 @@ func TestTimesInEachZone(t *testing.T) {
 	zonetest.Each(t, func(t *testing.T, zone dbtest.Option) {
 		db, _ := open(t, zone)
 		keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
-		hour := []idempotency.Option{idempotency.Lease(time.Hour), idempotency.Expect(time.Hour)}
+		hour := []idempotency.Options{{Lease: time.Hour, Expected: time.Hour}}
 		for _, id := range []string{"runs", "ended"} {
 			begun(t, db, keys, key(id), hour...)
 		}
 		for _, id := range []string{"kept", "expired"} {
-			must(idempotency.Do(ctx, db, keys, key(id), charge(1), idempotency.Keep(time.Hour)))
+			must(idempotency.Do(ctx, db, keys, key(id), charge(1), idempotency.Options{Keep: time.Hour}))
 		}
-		must(idempotency.Do(ctx, db, keys, key("last"), charge(1), idempotency.KeyLast()))
+		must(idempotency.Do(ctx, db, keys, key("last"), charge(1)))
 		for _, id := range []string{"closed", "open"} {
 			must(keys.Admit(ctx, db, key(id), time.Hour))
 		}
@@ -117,7 +117,7 @@ func TestTimesInEachZone(t *testing.T) {
 				t.Errorf("%s: %+v", id, e)
 			}
 		}
-		if list := must(keys.List(ctx, db, idempotency.ListOptions{What: idempotency.ListOverdue})); len(list) != 1 || list[0].Key != key("ended") {
+		if list := must(keys.List(ctx, db, idempotency.ListOptions{Status: idempotency.InProgress, Waiting: true})); len(list) != 1 || list[0].Key != key("ended") {
 			t.Errorf("overdue: %+v", list)
 		}
 		for id, want := range map[string]bool{"kept": false, "expired": true} {

@@ -28,7 +28,7 @@ func withKeys(t *testing.T) (*world, *idempotency.Keys, map[string]int64) {
 	}
 	tokens := map[string]int64{}
 	begin := func(tenant, id string, expected time.Duration) idempotency.Claim {
-		claim, _, err := idempotency.Begin[int](t.Context(), w.db, keys, idempotency.Key{Tenant: tenant, Operation: "charge", ID: id}, idempotency.Expect(expected))
+		claim, _, err := idempotency.Begin[int](t.Context(), w.db, keys, idempotency.Key{Tenant: tenant, Operation: "charge", ID: id}, idempotency.Options{Expected: expected})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func withKeys(t *testing.T) (*world, *idempotency.Keys, map[string]int64) {
 	begin("", oddID, time.Microsecond)
 	if err := errors.Join(
 		keys.Complete(t.Context(), w.db, begin("acme", "done", time.Hour), 1),
-		keys.Fail(t.Context(), w.db, begin("acme", "odd answer", time.Hour), errors.New("502\nfrom the bank"), idempotency.Attention()),
+		keys.Fail(t.Context(), w.db, begin("acme", "odd answer", time.Hour), errors.New("502\nfrom the bank"), idempotency.Options{Attention: true}),
 		keys.Fail(t.Context(), w.db, begin("acme", "refused", time.Hour), errors.New("no such card")),
 	); err != nil {
 		t.Fatal(err)

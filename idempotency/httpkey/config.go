@@ -1,6 +1,7 @@
 package httpkey
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -34,14 +35,8 @@ type Config struct {
 	// Route names the route of a request, without its method; one of few names, not the path. Default: the
 	// pattern of http.ServeMux, inside of it (r.Pattern) or around it, without the names of its wildcards:
 	// /orders/{id} is /orders/{}. Where there is none, all routes are one, and a key that is sent to two
-	// paths is a mismatch.
+	// paths is a mismatch. Where a route is renamed, let Route give the old name while its keys are alive.
 	Route func(*http.Request) string
-	// Formerly are names that the request's route had while keys were used that are still alive: such a key
-	// goes on under its old name. See idempotency.Formerly for what that costs, and what it does not promise
-	// while old and new processes run side by side. Default, without Route: the pattern as it is spelled,
-	// which was the name before the names of wildcards ceased to count; a function that returns nil saves
-	// that statement when those keys have expired.
-	Formerly func(*http.Request) []string
 	// Stored says which answers are stored and replayed, by their status. What is not stored was not done: in
 	// OneCommit it is rolled back, in TwoStep the key is released, and the next request with the key runs the
 	// handler. So in TwoStep it must be false for a status only if handlers answer it before their work has
@@ -51,8 +46,8 @@ type Config struct {
 	// Fingerprint is what a request stands for: another request with the same key, and another method or
 	// fingerprint, is a mismatch. body is r's, which was read. Default: the host (a name, without its
 	// port), the path as it was sent and as the middleware sees it, the query, and the body; of a multipart
-	// form its parts, those of one name in their order, whatever is between them. A key that was stored
-	// before by the default goes on. An error is answered with 400 and only logged.
+	// form its parts, those of one name in their order, whatever is between them. An error is answered with 400
+	// and only logged.
 	Fingerprint func(r *http.Request, body []byte) ([]byte, error)
 	// MaxRequest is the size in bytes up to which a request's body is accepted. Default 1 MiB.
 	MaxRequest int64
@@ -76,13 +71,6 @@ type Config struct {
 	// Log gets what a client must not see. Default: nothing.
 	Log *slog.Logger
 }
-
-const (
-	defaultMaxRequest  = 1 << 20
-	defaultMaxResponse = 512 << 10
-	defaultWait        = 10 * time.Second
-	defaultTimeout     = time.Minute
-)
 
 // SingleTenant is a [Config].Tenant for a service whose clients may see each other's answers.
 func SingleTenant(*http.Request) (string, error) { return "", nil }
@@ -111,10 +99,8 @@ func New(db onerow.DB, keys *idempotency.Keys, cfg Config) (*Middleware, error) 
 		return nil, fmt.Errorf("%w: MaxRequest is %d, MaxResponse %d, Wait %s, Timeout %s, Lease %s; none may be negative",
 			ErrInvalidConfig, cfg.MaxRequest, cfg.MaxResponse, cfg.Wait, cfg.Timeout, cfg.Lease)
 	}
-	setDefault(&cfg.MaxRequest, defaultMaxRequest)
-	setDefault(&cfg.MaxResponse, defaultMaxResponse)
-	setDefault(&cfg.Wait, defaultWait)
-	setDefault(&cfg.Timeout, defaultTimeout)
+	cfg.MaxRequest, cfg.MaxResponse = cmp.Or(cfg.MaxRequest, 1<<20), cmp.Or(cfg.MaxResponse, 512<<10)
+	cfg.Wait, cfg.Timeout = cmp.Or(cfg.Wait, 10*time.Second), cmp.Or(cfg.Timeout, time.Minute)
 	if cfg.Lease != 0 && cfg.Lease < cfg.Timeout {
 		return nil, fmt.Errorf("%w: the lease of %s ends before the handler has to, after %s", ErrInvalidConfig, cfg.Lease, cfg.Timeout)
 	}
@@ -130,11 +116,4 @@ func New(db onerow.DB, keys *idempotency.Keys, cfg Config) (*Middleware, error) 
 		m.stored[canonical] = true
 	}
 	return m, nil
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }

@@ -43,6 +43,10 @@ func TestStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	one, two := mw.OneCommit(handlerFor(t)), mw.TwoStep(handlerFor(t))
+	if mw, err = httpkey.New(db, newKeys(t), httpkey.Config{Tenant: httpkey.SingleTenant}); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere, elsewhere2 := mw.OneCommit(handlerFor(t)), mw.TwoStep(handlerFor(t)) // of a process that has not seen the keys
 	routed := http.NewServeMux()
 	routed.Handle("/one/{id}", one)
 	routed.Handle("/two/{id}", two)
@@ -52,12 +56,12 @@ func TestStatements(t *testing.T) {
 		path, key string
 		want      int
 	}{
-		{"one commit", one, "/", "a", 4}, {"replay", one, "/", "a", 4}, {"Tx", one, "/tx", "b", 4}, {"4xx", one, "/?status=404", "c", 4}, {"its replay", one, "/?status=404", "c", 4},
+		{"one commit", one, "/", "a", 4}, {"replay", one, "/", "a", 1}, {"replay elsewhere", elsewhere, "/", "a", 4}, {"Tx", one, "/tx", "b", 4}, {"4xx", one, "/?status=404", "c", 4}, {"its replay", one, "/?status=404", "c", 1},
 		{"4xx, Tx", one, "/tx?status=404", "d", 5}, {"5xx", one, "/?status=500", "e", 3}, {"5xx, Tx", one, "/tx?status=500", "f", 4},
-		{"no key", one, "/", "", 2}, {"no key, Tx", one, "/tx", "", 2}, {"no key, 4xx, Tx", one, "/tx?status=404", "", 3}, {"mismatch", one, "/?", "b", 5},
-		{"two steps", two, "/", "g", 2}, {"replay", two, "/", "g", 2}, {"mismatch", two, "/x", "g", 2}, {"5xx", two, "/?status=500", "h", 2},
+		{"no key", one, "/", "", 2}, {"no key, Tx", one, "/tx", "", 2}, {"no key, 4xx, Tx", one, "/tx?status=404", "", 3}, {"mismatch", one, "/?", "b", 2}, {"mismatch elsewhere", elsewhere, "/?", "b", 5},
+		{"two steps", two, "/", "g", 2}, {"replay", two, "/", "g", 1}, {"replay elsewhere", elsewhere2, "/", "g", 2}, {"mismatch", two, "/x", "g", 2}, {"5xx", two, "/?status=500", "h", 2},
 		{"5xx, replay", two, "/?status=500", "h", 2},
-		{"a named wildcard", routed, "/one/1", "j", 5}, {"its replay", routed, "/one/1", "j", 5}, {"two steps, a named wildcard", routed, "/two/1", "k", 3}, {"its replay", routed, "/two/1", "k", 3},
+		{"a named wildcard", routed, "/one/1", "j", 4}, {"its replay", routed, "/one/1", "j", 1}, {"two steps, a named wildcard", routed, "/two/1", "k", 2}, {"its replay", routed, "/two/1", "k", 1},
 		{"refused", one, "/?status=400", "l", 3}, {"refused, Tx", one, "/tx?status=400", "m", 4}, {"refused, two steps", two, "/?status=400", "n", 2}, {"429", two, "/?status=429", "i", 2}, {"no key", two, "/", "", 0},
 	} {
 		log, err := crashtest.Count(c, func() error {

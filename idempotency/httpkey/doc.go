@@ -103,13 +103,8 @@
 //     keeps all of them.
 //   - A handler that ignores its context is not stopped. In OneCommit one connection of the pool is held
 //     meanwhile: a handler that takes a second one can starve a small pool.
-//   - That a key is done once while processes that name its route differently run side by side: those before
-//     and after a change of Config.Route, or of this package from the version in which the names of wildcards
-//     counted. A key that only one of them takes at a time goes on under its old name, see Config.Formerly.
-//     To be sure, let Config.Route give the old names until all processes are new.
-//   - That a process of the version before, whose fingerprints had no host, knows the request of a key that
-//     one of this version has stored: it answers 422, and nothing is done. What the version before has stored
-//     is answered, and there a key that was sent to two hosts, or below two stripped prefixes, is one.
+//   - That a key is known under another name of its route: where a route is renamed, let Config.Route give
+//     the old name for as long as its keys are kept.
 //   - That a redirect or a 404 of a router inside that is not asked (it has no method Handler, as
 //     http.ServeMux has) is told from the handlers': a 301 or 404 is stored, a 307 or 308 is not.
 //   - Slow request bodies are the server's matter (http.Server.ReadTimeout).
@@ -124,6 +119,5 @@
 //	OneCommit  4   4xx after Tx 5   replay 4   mismatch 5   not stored 3   not stored after Tx 4
 //	OneCommit without a key  2   4xx after Tx 3
 //	TwoStep    2   replay, in flight, mismatch 2   without a key 0
-//	1 more for each name of Config.Formerly, so for a route with a named wildcard; after a wait in memory 1 more, a replay 1;
-//	1 more for a replay of a key of the version before, whose fingerprints had no host
+//	either, of a key that this process has seen end: replay 1, mismatch 2
 package httpkey

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"mime"
@@ -16,33 +17,25 @@ import (
 	"strings"
 )
 
-// fingerprint makes what the request stands for, and what stood for it before: the first version knew neither
-// the host nor what an http.StripPrefix had taken from the path, and a service may get a Config.Fingerprint.
-func (m *Middleware) fingerprint(q *request) error {
-	r := q.Request
-	q.earlier = [][sha256.Size]byte{hashOf([]byte("httpkey/1"), []byte(r.Method), []byte(r.URL.EscapedPath()), []byte(r.URL.RawQuery), q.body)}
+// fingerprint is what the request stands for.
+func (m *Middleware) fingerprint(r *http.Request, body []byte) (string, error) {
+	if m.cfg.Fingerprint != nil {
+		own, err := m.cfg.Fingerprint(r, body)
+		if err != nil {
+			return "", fmt.Errorf("httpkey: Config.Fingerprint: %w", err)
+		}
+		return hashOf([]byte("own"), []byte(r.Method), own), nil
+	}
 	head := [][]byte{nil, []byte(r.Method), []byte(hostOf(r)), []byte(sentPath(r)), []byte(r.URL.EscapedPath()), []byte(r.URL.RawQuery)}
-	if form, isForm := partsOf(r, q.body); isForm {
-		head[0] = []byte("httpkey/2 form")
-		q.sum = hashOf(append(head, form...)...)
-	} else {
-		head[0] = []byte("httpkey/2")
-		q.sum = hashOf(append(head, q.body)...)
+	if form, isForm := partsOf(r, body); isForm {
+		head[0] = []byte("form")
+		return hashOf(append(head, form...)...), nil
 	}
-	if m.cfg.Fingerprint == nil {
-		return nil
-	}
-	own, err := m.cfg.Fingerprint(r, q.body)
-	if err != nil {
-		return fmt.Errorf("httpkey: Config.Fingerprint: %w", err)
-	}
-	q.earlier = append(q.earlier, q.sum)
-	q.sum = hashOf([]byte("httpkey/2 own"), []byte(r.Method), own)
-	return nil
+	return hashOf(append(head, body)...), nil
 }
 
 // hashOf hashes each part with its length, so that no two requests share their bytes.
-func hashOf(parts ...[]byte) [sha256.Size]byte {
+func hashOf(parts ...[]byte) string {
 	h := sha256.New()
 	for _, part := range parts {
 		var size [8]byte
@@ -50,7 +43,7 @@ func hashOf(parts ...[]byte) [sha256.Size]byte {
 		h.Write(size[:])
 		h.Write(part)
 	}
-	return [sha256.Size]byte(h.Sum(nil))
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // hostOf is the name of the host that a request was sent to, without the port, as http.ServeMux takes it. An

@@ -2,8 +2,8 @@ package httpkey
 
 import (
 	"context"
+	"fmt"
 	"sync"
-	"time"
 
 	"github.com/onerow/onerow/idempotency"
 )
@@ -22,26 +22,23 @@ type gate struct {
 	users int           // that are in or wait
 }
 
-// enter waits for its turn until ctx ends. waited: another request with the key was in. Who has entered
-// leaves.
-func (g *gates) enter(ctx context.Context, key idempotency.Key) (waited bool, leave func(), err error) {
+// enter waits for its turn until ctx ends. Who has entered leaves.
+func (g *gates) enter(ctx context.Context, key idempotency.Key) (leave func(), err error) {
 	at := g.at(key)
-	leave = func() {
+	select {
+	case at.turn <- struct{}{}: // whatever has become of ctx: nothing is waited for
+	default:
+		select {
+		case at.turn <- struct{}{}:
+		case <-ctx.Done():
+			g.drop(key, at)
+			return nil, context.Cause(ctx)
+		}
+	}
+	return func() {
 		<-at.turn
 		g.drop(key, at)
-	}
-	select {
-	case at.turn <- struct{}{}:
-		return false, leave, nil
-	default:
-	}
-	select {
-	case at.turn <- struct{}{}:
-		return true, leave, nil
-	case <-ctx.Done():
-		g.drop(key, at)
-		return true, nil, context.Cause(ctx)
-	}
+	}, nil
 }
 
 func (g *gates) at(key idempotency.Key) *gate {
@@ -64,19 +61,13 @@ func (g *gates) drop(key idempotency.Key, at *gate) {
 	}
 }
 
-// ask runs verb, a call of Begin or Do, with the options of the request, when it is its turn. The gate is
-// left when verb returns, before anything is sent to the client.
-func ask[T any](ctx context.Context, m *Middleware, q *request, verb func(opts []idempotency.Option) (T, error)) (T, error) {
-	start := time.Now()
-	waited, leave, err := m.gates.enter(ctx, q.key)
+// ask runs verb, a call of Begin or Do, when it is the request's turn. The gate is left when verb returns,
+// before anything is sent to the client.
+func (m *Middleware) ask(ctx context.Context, q *request, verb func(o idempotency.Options) error) error {
+	leave, err := m.gates.enter(ctx, q.key)
 	if err != nil {
-		var none T
-		return none, &idempotency.BusyError{Key: q.key, Waited: time.Since(start), Err: err}
+		return fmt.Errorf("%w: other requests with the key %s were before this one: %w", idempotency.ErrBusy, q.key, err)
 	}
 	defer leave()
-	opts := []idempotency.Option{idempotency.Fingerprint(q.sum, q.earlier...), idempotency.Formerly(q.former...)}
-	if waited { // probably there is an answer by now
-		opts = append(opts, idempotency.LookFirst())
-	}
-	return verb(opts)
+	return verb(idempotency.Options{Payload: q.fingerprint})
 }

@@ -54,11 +54,12 @@ func (m *Middleware) oneCommit(w http.ResponseWriter, q *request, keyed bool) {
 	ctx, span := m.newSpan(q)
 	defer span.end()
 	c := &committing{m: m, q: q, w: w, span: span}
-	var out idempotency.Outcome[Response]
+	var out onerow.Result[Response]
 	var err error
 	if keyed {
-		out, err = ask(ctx, m, q, func(opts []idempotency.Option) (idempotency.Outcome[Response], error) {
-			return idempotency.Do(ctx, m.db, m.keys, q.key, c.run, opts...)
+		err = m.ask(ctx, q, func(o idempotency.Options) (err error) {
+			out, err = idempotency.Do(ctx, m.db, m.keys, q.key, c.run, o)
+			return err
 		})
 	} else {
 		err = onerow.InTx(ctx, m.db, func(ctx context.Context, tx *onerow.Tx) error {

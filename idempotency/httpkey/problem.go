@@ -77,10 +77,10 @@ const (
 
 // refuse answers for an error of idempotency.
 func (m *Middleware) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	var inProgress *idempotency.InProgressError
+	var detail *idempotency.Error
 	switch {
-	case errors.As(err, &inProgress):
-		retryAfter(w, inProgress.RetryAfter)
+	case errors.Is(err, idempotency.ErrInProgress) && errors.As(err, &detail):
+		retryAfter(w, detail.RetryAfter)
 		m.problem(w, r, inFlight, err)
 	case errors.Is(err, idempotency.ErrMismatch):
 		m.problem(w, r, mismatch, err)
@@ -91,7 +91,7 @@ func (m *Middleware) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		m.problem(w, r, inFlight, err)
 	case errors.Is(err, idempotency.ErrTooLarge), errors.Is(err, ErrResponseTooLarge), errors.Is(err, ErrStatus):
 		m.problem(w, r, unstorable, err)
-	case errors.Is(err, idempotency.ErrCodec), errors.Is(err, idempotency.ErrInvalidConfig), errors.Is(err, idempotency.ErrInvalidKey):
+	case errors.Is(err, idempotency.ErrCodec), errors.Is(err, idempotency.ErrInvalid):
 		m.problem(w, r, internal, err)
 	default:
 		retryAfter(w, leastRetryAfter)

@@ -3,7 +3,6 @@ package httpkey
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -17,12 +16,9 @@ type request struct {
 	*http.Request
 	next http.Handler
 	key  idempotency.Key // the zero Key: it has none, and that is allowed
-	// former are the names that the key may have had.
-	former []idempotency.Key
-	// sum is the fingerprint, earlier are those that were stored for the same request before.
-	sum     [sha256.Size]byte
-	earlier [][sha256.Size]byte
-	body    []byte
+	// fingerprint is what the request stands for, as the payload of its key.
+	fingerprint string
+	body        []byte
 }
 
 // verdict is what is to be done with a request.
@@ -40,7 +36,7 @@ func (m *Middleware) take(w http.ResponseWriter, r *http.Request, next http.Hand
 	if isSafe(r.Method) {
 		return nil, pass
 	}
-	operation, former, found := m.operations(r, next)
+	operation, found := m.operation(r, next)
 	if !found {
 		return nil, pass
 	}
@@ -65,11 +61,7 @@ func (m *Middleware) take(w http.ResponseWriter, r *http.Request, next http.Hand
 		m.problem(w, r, internal, err)
 		return nil, answered
 	}
-	q := &request{Request: r, next: next, key: key}
-	for _, f := range former {
-		q.former = append(q.former, idempotency.Key{Tenant: tenant, Operation: f, ID: id})
-	}
-	return q, keyed
+	return &request{Request: r, next: next, key: key}, keyed
 }
 
 func isSafe(method string) bool {
@@ -104,7 +96,7 @@ func (m *Middleware) read(w http.ResponseWriter, q *request) bool {
 		return false
 	}
 	q.body = body
-	if err := m.fingerprint(q); err != nil {
+	if q.fingerprint, err = m.fingerprint(q.Request, body); err != nil {
 		m.problem(w, q.Request, requestUnreadable, err)
 		return false
 	}

@@ -52,13 +52,13 @@ func testOperator(t *testing.T, db *sql.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := func(id string) idempotency.Seen {
+	seen := func(id string) idempotency.Entry {
 		g.want(502, call{key: id, body: id, header: do("502")})
 		e, err := g.keys.Find(t.Context(), g.db, idempotency.Key{Operation: "POST /orders/{}", ID: id})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return e.Seen()
+		return e
 	}
 	answer := httpkey.Response{Status: 202, Header: map[string][][]byte{"Location": {[]byte("/x")}, "Set-Cookie": {[]byte("a=b")}}, Body: []byte("by hand")}
 	if err := operator.Complete(t.Context(), g.db, seen("done"), answer); err != nil {

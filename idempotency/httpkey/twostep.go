@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
 )
 
@@ -36,7 +37,7 @@ func (m *Middleware) twoStep(w http.ResponseWriter, q *request) {
 		return
 	}
 	claim, out, err := m.begin(q)
-	var failed *idempotency.FailedError
+	var failed *idempotency.Error
 	if errors.As(err, &failed) {
 		if stored, has := failed.Result.(Response); has {
 			m.replay(w, q.Request, stored)
@@ -54,16 +55,13 @@ func (m *Middleware) twoStep(w http.ResponseWriter, q *request) {
 }
 
 // begin does not end with the client: a claim whose answer nobody waits for would stay in progress.
-func (m *Middleware) begin(q *request) (idempotency.Claim, *idempotency.Outcome[Response], error) {
+func (m *Middleware) begin(q *request) (claim idempotency.Claim, out *onerow.Result[Response], err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(q.Context()), m.cfg.Wait)
 	defer cancel()
-	var out *idempotency.Outcome[Response]
-	claim, err := ask(ctx, m, q, func(opts []idempotency.Option) (claim idempotency.Claim, err error) {
-		if m.cfg.Lease > 0 {
-			opts = append(opts, idempotency.Lease(m.cfg.Lease))
-		}
-		claim, out, err = idempotency.Begin[Response](ctx, m.db, m.keys, q.key, opts...)
-		return claim, err
+	err = m.ask(ctx, q, func(o idempotency.Options) (err error) {
+		o.Lease = m.cfg.Lease
+		claim, out, err = idempotency.Begin[Response](ctx, m.db, m.keys, q.key, o)
+		return err
 	})
 	return claim, out, err
 }
@@ -106,25 +104,25 @@ func (m *Middleware) end(ctx context.Context, s *state, a answer, misuse error) 
 	claim := *s.claim
 	switch {
 	case s.saidNotDone(), misuse == nil && !m.keeps(a.status, StoredTwoStep):
-		var opts []idempotency.Option
+		var o idempotency.Options
 		if misuse == nil && sentElsewhere(a.status) { // the same work, and another path
-			opts = append(opts, idempotency.Keep(time.Microsecond))
+			o.Keep = time.Microsecond
 		}
-		return m.keys.Release(ctx, m.db, claim, opts...)
+		return m.keys.Release(ctx, m.db, claim, o)
 	case misuse != nil:
-		return m.keys.Fail(ctx, m.db, claim, misuse, idempotency.Attention())
+		return m.keys.Fail(ctx, m.db, claim, misuse, idempotency.Options{Attention: true})
 	}
 	stored, err := m.store(a)
 	switch {
 	case err != nil:
 	case a.status >= http.StatusInternalServerError: // every repetition gets it, and somebody should look
-		err = m.keys.Fail(ctx, m.db, claim, fmt.Errorf("the handler answered with %d", a.status), idempotency.Attention(), idempotency.Result(stored))
+		err = m.keys.Fail(ctx, m.db, claim, fmt.Errorf("the handler answered with %d", a.status), idempotency.Options{Attention: true, Result: stored})
 	default:
 		err = m.keys.Complete(ctx, m.db, claim, stored)
 	}
 	if errors.Is(err, ErrResponseTooLarge) || errors.Is(err, idempotency.ErrTooLarge) || errors.Is(err, idempotency.ErrCodec) {
 		cause := fmt.Errorf("the work was done with the status %d, its answer cannot be stored: %w", a.status, err)
-		if ferr := m.keys.Fail(ctx, m.db, claim, cause, idempotency.Attention()); ferr != nil {
+		if ferr := m.keys.Fail(ctx, m.db, claim, cause, idempotency.Options{Attention: true}); ferr != nil {
 			err = errors.Join(err, ferr)
 		}
 	}

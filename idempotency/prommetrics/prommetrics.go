@@ -50,11 +50,11 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 }
 
 // Add counts.
-func (m *Metrics) Add(event idempotency.Event, operation string, n int) {
-	m.events.WithLabelValues(string(event), operation).Add(float64(n))
+func (m *Metrics) Add(event, operation string, n int) {
+	m.events.WithLabelValues(event, operation).Add(float64(n))
 }
 
 // Set sets a gauge.
-func (m *Metrics) Set(gauge idempotency.Gauge, n int64) {
-	m.keys.WithLabelValues(string(gauge)).Set(float64(n))
+func (m *Metrics) Set(gauge string, n int64) {
+	m.keys.WithLabelValues(gauge).Set(float64(n))
 }

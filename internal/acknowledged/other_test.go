@@ -65,13 +65,13 @@ var notSQL = map[string]map[string]string{
 	"idempotency": {
 		"key":    "ID Operation Tenant",
 		"name":   "Name actor fields operation ref",
-		"word":   "What event gauge",
+		"word":   "event gauge",
 		"why":    "reason",
 		"body":   "data",
-		"answer": "Action Actor Error Holder How Message Outcome Reason Seen Status",
+		"answer": "Action Actor Error Holder Reason Seen Status",
 	},
 	"idempotency/httpkey": {
-		"request": "Fingerprint Formerly Headers Route Tenant h",
+		"request": "Fingerprint Headers Route Tenant h",
 		"answer":  "Body Detail Header Title Type",
 	},
 	"idempotency/prommetrics": {

@@ -132,20 +132,20 @@ var uses = map[string]func(ctx context.Context, a *application) error{
 		key := func(id string) idempotency.Key { return idempotency.Key{Operation: "charge", ID: id} }
 		begin := func(id string, end func(idempotency.Claim) error) func() error {
 			return func() error {
-				claim, _, err := idempotency.Begin[int](ctx, a.db, keys, key(id), idempotency.Lease(time.Minute))
+				claim, _, err := idempotency.Begin[int](ctx, a.db, keys, key(id), idempotency.Options{Lease: time.Minute})
 				if err != nil {
 					return err
 				}
 				return end(claim)
 			}
 		}
-		do := func(opts ...idempotency.Option) func() error {
+		do := func() func() error {
 			return func() error {
-				_, err := idempotency.Do(ctx, a.db, keys, key("do"), func(context.Context, *onerow.Tx) (int, error) { return 1, nil }, opts...)
+				_, err := idempotency.Do(ctx, a.db, keys, key("do"), func(context.Context, *onerow.Tx) (int, error) { return 1, nil })
 				return err
 			}
 		}
-		return steps(do(), do(), do(idempotency.LookFirst()), do(idempotency.KeyLast()),
+		return steps(do(), do(),
 			begin("a", func(c idempotency.Claim) error {
 				return errors.Join(keys.Extend(ctx, a.db, c), keys.Owned(ctx, a.db, c, func(context.Context, *onerow.Tx) error { return nil }), keys.Complete(ctx, a.db, c, 1))
 			}),

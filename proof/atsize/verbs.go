@@ -105,12 +105,5 @@ func verbs() []verb {
 			}
 			return err
 		}},
-		{"replay, LookFirst", func(ctx context.Context, s *size, n int) error {
-			_, out, err := idempotency.Begin[receipt](ctx, s.db, s.keys, s.key(n), idempotency.LookFirst())
-			if err == nil && (out == nil || out.Row.Amount != 1) {
-				err = fmt.Errorf("%v is no replay: %+v", s.key(n), out)
-			}
-			return err
-		}},
 	}
 }

@@ -38,5 +38,5 @@ var cascadeBugs = []bug{
 	{"crashtest takes an interleaving for right that had a preemption", "./crashtest", "Caught|Right|Example", []change{{"crashtest/verdict.go",
 		`if e.key == key {`, `if e.key == key || r.preemptions > 0 {`}}},
 	{"another body under the same Idempotency-Key is answered", "./idempotency/httpkey", ".", []change{{"idempotency/httpkey/gate.go",
-		"opts := []idempotency.Option{idempotency.Fingerprint(q.sum, q.earlier...), ", "opts := []idempotency.Option{idempotency.Fingerprint([32]byte{1}), "}}},
+		"return verb(idempotency.Options{Payload: q.fingerprint})", "return verb(idempotency.Options{Payload: q.key.ID})"}}},
 }

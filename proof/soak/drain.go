@@ -84,7 +84,7 @@ func drainKeys(ctx context.Context, db *sql.DB) error {
 			return false, fmt.Errorf("soak: %w", err)
 		}
 		for _, id := range abandoned {
-			claim, _, err := idempotency.Begin[string](ctx, db, keys, idempotency.Key{Operation: load.TwoSteps, ID: id}, idempotency.Lease(time.Minute))
+			claim, _, err := idempotency.Begin[string](ctx, db, keys, idempotency.Key{Operation: load.TwoSteps, ID: id}, idempotency.Options{Lease: time.Minute})
 			if errors.Is(err, idempotency.ErrInProgress) {
 				continue // until its lease ends
 			}

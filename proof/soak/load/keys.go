@@ -39,13 +39,6 @@ func (c *client) key() string {
 func (c *client) doKey(ctx context.Context) error {
 	key := c.key()
 	value := c.fresh()
-	var opts []idempotency.Option
-	if hash("last "+key, 4) == 0 {
-		opts = append(opts, idempotency.KeyLast())
-	}
-	if c.rand.IntN(3) == 0 {
-		opts = append(opts, idempotency.LookFirst())
-	}
 	_, err := c.call(ctx, journal.Entry{Op: journal.Do, Key: key}, true, func(ctx context.Context, e *journal.Entry) error {
 		out, err := idempotency.Do(ctx, c.db, c.keys, idempotency.Key{Operation: OneCommit, ID: key},
 			func(ctx context.Context, tx *onerow.Tx) (string, error) {
@@ -56,7 +49,7 @@ func (c *client) doKey(ctx context.Context) error {
 					return "", idempotency.Permanent(errNeverWorks)
 				}
 				return value, nil
-			}, opts...)
+			})
 		e.Value, e.Changed = out.Row, out.Changed
 		if errors.Is(err, idempotency.ErrFailed) {
 			e.Value = "failed for good"
@@ -74,7 +67,7 @@ func (c *client) twoSteps(ctx context.Context) error {
 	}
 	var claim idempotency.Claim
 	e, err := c.call(ctx, journal.Entry{Op: journal.Begin, Key: key}, true, func(ctx context.Context, e *journal.Entry) error {
-		got, out, err := idempotency.Begin[string](ctx, c.db, c.keys, idempotency.Key{Operation: TwoSteps, ID: key}, idempotency.Lease(KeyLease))
+		got, out, err := idempotency.Begin[string](ctx, c.db, c.keys, idempotency.Key{Operation: TwoSteps, ID: key}, idempotency.Options{Lease: KeyLease})
 		claim, e.Number, e.Changed = got, got.Token, got.TakenOver
 		if out != nil {
 			e.Value = out.Row

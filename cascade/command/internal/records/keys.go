@@ -67,18 +67,20 @@ Examples:
 }
 
 // lists are what is to be listed, one after the other.
-func (c *keysListCmd) lists() []idempotency.Listed {
+func (c *keysListCmd) lists() []idempotency.ListOptions {
+	overdue := idempotency.ListOptions{Status: idempotency.InProgress, Waiting: true}
+	errored := idempotency.ListOptions{Status: idempotency.Failed, Waiting: true}
 	switch {
 	case c.Overdue:
-		return []idempotency.Listed{idempotency.ListOverdue}
+		return []idempotency.ListOptions{overdue}
 	case c.Errored:
-		return []idempotency.Listed{idempotency.ListErrored}
+		return []idempotency.ListOptions{errored}
 	case c.Failed:
-		return []idempotency.Listed{idempotency.ListFailed}
+		return []idempotency.ListOptions{{Status: idempotency.Failed}}
 	case c.InProgress:
-		return []idempotency.Listed{idempotency.ListInProgress}
+		return []idempotency.ListOptions{{Status: idempotency.InProgress}}
 	}
-	return []idempotency.Listed{idempotency.ListOverdue, idempotency.ListErrored}
+	return []idempotency.ListOptions{overdue, errored}
 }
 
 // Run prints the keys.
@@ -114,20 +116,19 @@ func (c *keysListCmd) Run(ctx context.Context, a *shell.App) (err error) {
 }
 
 // listKeys pages through one list.
-func listKeys(ctx context.Context, db onerow.DB, keys *idempotency.Keys, what idempotency.Listed, limit int) ([]idempotency.Entry, error) {
+func listKeys(ctx context.Context, db onerow.DB, keys *idempotency.Keys, what idempotency.ListOptions, limit int) ([]idempotency.Entry, error) {
 	var entries []idempotency.Entry
-	var after idempotency.Entry
 	for len(entries) < limit {
-		page := min(limit-len(entries), 1000)
-		more, err := keys.List(ctx, db, idempotency.ListOptions{What: what, After: after, Limit: page})
+		what.Limit = min(limit-len(entries), 1000)
+		more, err := keys.List(ctx, db, what)
 		if err != nil {
 			return nil, err
 		}
 		entries = append(entries, more...)
-		if len(more) < page {
+		if len(more) < what.Limit {
 			break
 		}
-		after = more[len(more)-1]
+		what.After = more[len(more)-1]
 	}
 	return entries, nil
 }

@@ -40,7 +40,7 @@ type actFlags struct {
 
 // act runs an operator's verb and prints what it did.
 func (f actFlags) act(ctx context.Context, a *shell.App, k keyArgs, keep time.Duration, status idempotency.Status, told string,
-	verb func(ctx context.Context, o *idempotency.Operator, db onerow.DB, seen idempotency.Seen) error) (err error) {
+	verb func(ctx context.Context, o *idempotency.Operator, db onerow.DB, seen idempotency.Entry) error) (err error) {
 	key, err := k.key()
 	switch {
 	case err != nil:
@@ -63,23 +63,24 @@ func (f actFlags) act(ctx context.Context, a *shell.App, k keyArgs, keep time.Du
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := verb(ctx, operator, db, idempotency.Seen{Key: key, Token: f.Token, Status: status}); err != nil {
-		return notDone(err)
+	seen := idempotency.Entry{Key: key, Token: f.Token, Status: status}
+	if err := verb(ctx, operator, db, seen); err != nil {
+		return notDone(seen, err)
 	}
 	_, err = fmt.Fprintf(a.Stdout, "%s %s %s %s\n", ShellWord(key.Tenant), ShellWord(key.Operation), ShellWord(key.ID), told)
 	return err
 }
 
 // notDone says why an operator's verb changed nothing, in the words of this program.
-func notDone(err error) error {
-	var changed *idempotency.ChangedError
+func notDone(was idempotency.Entry, err error) error {
+	var changed *idempotency.Error
 	switch {
 	case errors.Is(err, onerow.ErrOutcomeUnknown):
 		return fmt.Errorf("%w; the same command again is safe", err)
-	case !errors.As(err, &changed):
+	case !errors.Is(err, idempotency.ErrChanged) || !errors.As(err, &changed):
 		return err
 	}
-	was, is := changed.Seen, changed.Current
+	is := changed.Entry
 	switch {
 	case is.Token == 0:
 		return errors.New("nothing was changed: there is no such key, or it is purged")
@@ -119,7 +120,7 @@ Examples:
 // Run releases the key.
 func (c *keysReleaseCmd) Run(ctx context.Context, a *shell.App) error {
 	return c.act(ctx, a, c.keyArgs, 0, idempotency.Status(c.Status), fmt.Sprintf("is released, token %d: the next caller does the work", c.Token),
-		func(ctx context.Context, o *idempotency.Operator, db onerow.DB, seen idempotency.Seen) error {
+		func(ctx context.Context, o *idempotency.Operator, db onerow.DB, seen idempotency.Entry) error {
 			return o.Release(ctx, db, seen)
 		})
 }
@@ -161,7 +162,7 @@ func (c *keysCompleteCmd) Run(ctx context.Context, a *shell.App) error {
 		return usage.Errorf(`--result is no JSON; text needs quotes inside the shell's: '"text"'`)
 	}
 	err := c.act(ctx, a, c.keyArgs, c.Keep, idempotency.Status(c.Status), fmt.Sprintf("is complete, token %d: the next callers get the result", c.Token),
-		func(ctx context.Context, o *idempotency.Operator, db onerow.DB, seen idempotency.Seen) error {
+		func(ctx context.Context, o *idempotency.Operator, db onerow.DB, seen idempotency.Entry) error {
 			return o.Complete(ctx, db, seen, result)
 		})
 	if errors.Is(err, idempotency.ErrTooLarge) {
@@ -191,7 +192,7 @@ Examples:
 // Run expires the key.
 func (c *keysExpireCmd) Run(ctx context.Context, a *shell.App) error {
 	return c.act(ctx, a, c.keyArgs, 0, idempotency.Status(c.Status), fmt.Sprintf("is expired, token %d: the next caller does the work anew", c.Token),
-		func(ctx context.Context, o *idempotency.Operator, db onerow.DB, seen idempotency.Seen) error {
+		func(ctx context.Context, o *idempotency.Operator, db onerow.DB, seen idempotency.Entry) error {
 			return o.Expire(ctx, db, seen)
 		})
 }

@@ -20,7 +20,7 @@ const operatorTime = 10 * time.Second
 
 // Attention lists the keys that wait for a human. One statement.
 func (s *Shop) Attention(ctx context.Context) ([]idempotency.Entry, error) {
-	return s.Keys.List(ctx, s.DB, idempotency.ListOptions{What: idempotency.ListErrored})
+	return s.Keys.List(ctx, s.DB, idempotency.ListOptions{Status: idempotency.Failed, Waiting: true})
 }
 
 // Resolve ends a key that waits for a human, by what the bank has: with a charge the order is paid and the
@@ -51,7 +51,7 @@ func (s *Shop) Resolve(ctx context.Context, actor string, seen idempotency.Entry
 	}
 	o.Status = store.NotCharged
 	return o, onerow.InTx(ctx, s.DB, func(ctx context.Context, tx *onerow.Tx) error {
-		if err := operator.Release(ctx, tx, seen.Seen()); err != nil {
+		if err := operator.Release(ctx, tx, seen); err != nil {
 			return err
 		}
 		return store.Write(ctx, tx, o)
@@ -74,7 +74,7 @@ func (s *Shop) settle(ctx context.Context, actor, reason string, seen idempotenc
 		return o, err
 	}
 	return o, onerow.InTx(ctx, s.DB, func(ctx context.Context, tx *onerow.Tx) error {
-		if err := operator.Complete(ctx, tx, seen.Seen(), answer); err != nil {
+		if err := operator.Complete(ctx, tx, seen, answer); err != nil {
 			return err
 		}
 		return store.Write(ctx, tx, o)

@@ -10,20 +10,13 @@ import (
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
-// whole runs body so that nothing of it stays in its owner's transaction when it fails, panics, or its
-// context ends: the owner may go on and commit. A transaction of this call is rolled back by who began it.
-func (d *doCall[T]) whole(ctx context.Context, tx *onerow.Tx, body func(context.Context, *onerow.Tx) error) (err error) {
-	d.depth = depth(ctx)
-	return tx.Savepoint(ctx, d.savepoint("a"), func() error { return body(ctx, tx) })
-}
-
 // enter runs the function. When it returns a verdict, what the function wrote in a caller's transaction has
 // been taken back; in one of this call's own it is to be rolled back. A verdict on a transaction that the
 // server has ended is none: it is the error, and the function may run again.
 func (d *doCall[T]) enter(ctx context.Context, tx *onerow.Tx) (v T, said *verdict[T], err error) {
 	var other error // of the function, which ends all of this call's writes
 	err = tx.Savepoint(ctx, d.savepoint("b"), func() (err error) {
-		v, err = d.fn(deeper(ctx), tx)
+		v, err = d.fn(context.WithValue(ctx, depthKey{}, d.depth+1), tx)
 		if said = verdictOf(v, err); said == nil {
 			other = err
 			return nil
@@ -36,8 +29,8 @@ func (d *doCall[T]) enter(ctx context.Context, tx *onerow.Tx) (v T, said *verdic
 	case said == nil:
 		return v, nil, err
 	}
-	if lost := d.lost(ctx, tx, err); lost != nil {
-		return v, nil, fmt.Errorf("%w (the function: %w)", lost, err)
+	if ended := endedTx(ctx, tx, err); ended != nil {
+		return v, nil, fmt.Errorf("%w (the function: %w)", ended, err)
 	}
 	return v, said, nil
 }
@@ -45,9 +38,9 @@ func (d *doCall[T]) enter(ctx context.Context, tx *onerow.Tx) (v T, said *verdic
 // sqlProbe does nothing. A guarded session whose transaction is lost refuses it.
 const sqlProbe = "DO 0"
 
-// lost is why there is no transaction any more behind a verdict, or nil. A statement is sent only where the
+// endedTx is why there is no transaction any more behind a verdict, or nil. A statement is sent only where the
 // verdict wraps an error with which the server may have ended it, past tx.
-func (d *doCall[T]) lost(ctx context.Context, tx *onerow.Tx, verdict error) error {
+func endedTx(ctx context.Context, tx *onerow.Tx, verdict error) error {
 	if mysqlerr.FromDriver(verdict) && mysqlerr.MayRunAgain(verdict) && tx.Err() == nil {
 		if _, err := tx.ExecContext(ctx, sqlProbe); err != nil {
 			return err
@@ -59,7 +52,7 @@ func (d *doCall[T]) lost(ctx context.Context, tx *onerow.Tx, verdict error) erro
 // savepoint is a name that no other key has in the same transaction, nor a call with this key inside of this
 // call, for a second savepoint of one name would replace the first. It is the same in each run.
 func (d *doCall[T]) savepoint(part string) string {
-	k := d.call.key
+	k := d.key
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %d %s%s%s", d.depth, len(k.Tenant), len(k.Operation), k.Tenant, k.Operation, k.ID))
 	return "onerow_" + hex.EncodeToString(sum[:8]) + part
 }
@@ -70,9 +63,4 @@ type depthKey struct{}
 func depth(ctx context.Context) int {
 	n, _ := ctx.Value(depthKey{}).(int)
 	return n
-}
-
-// deeper is the context for the function.
-func deeper(ctx context.Context) context.Context {
-	return context.WithValue(ctx, depthKey{}, depth(ctx)+1)
 }

@@ -50,6 +50,14 @@ type keyWait struct{ err error }
 func (e *keyWait) Error() string { return "idempotency: at the key: " + e.err.Error() }
 func (e *keyWait) Unwrap() error { return e.err }
 
+// atKeyOf marks an error of a statement that waits at a key.
+func atKeyOf(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &keyWait{err}
+}
+
 // busy turns the end of a wait into [ErrBusy], and says whether to wait again. What an earlier run
 // left unknown stays so, unless err is an answer; whether to wait is for this run's own error to say, and not
 // for a wait that is told with what is unknown.
@@ -63,10 +71,9 @@ func (c *call) busy(ctx context.Context, err error) (again bool, _ error) {
 	}
 	var wait *keyWait
 	if !errors.As(last, &wait) {
-		var busy *BusyError // of a call within the function
-		if c.contended && interrupted(ctx, err) || errors.Is(err, errFree) && !errors.As(err, &busy) {
+		if c.contended && interrupted(ctx, err) || errors.Is(err, errFree) && !errors.Is(err, ErrBusy) { // of a call within the function
 			// It ended between two waits, or others claimed the key each time that it was found free.
-			err = &BusyError{Key: c.key, Waited: time.Since(c.start), Err: err}
+			err = c.busyError(err)
 		}
 		return false, err
 	}
@@ -78,7 +85,7 @@ func (c *call) busy(ctx context.Context, err error) (again bool, _ error) {
 		return true, err
 	}
 	if contended || ended {
-		return false, &BusyError{Key: c.key, Waited: time.Since(c.start), Err: err}
+		return false, c.busyError(err)
 	}
 	return false, err
 }
@@ -89,7 +96,7 @@ func interrupted(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() == nil {
 		return false
 	}
-	return errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)) || mysqlerr.MayRunAgain(err) || errors.Is(err, errTaken)
+	return errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)) || mysqlerr.MayRunAgain(err)
 }
 
 // storing is an error of the statement that stores a result.
@@ -111,7 +118,7 @@ func refusedSize(key Key, err error) error {
 	var at *storing
 	var large *onerow.TooLargeError
 	if errors.As(err, &at) && errors.As(err, &large) {
-		return &TooLargeError{Key: key, Size: int(large.ArgumentSize), Max: int(large.Limit), Err: err}
+		return tooLarge(key, int(large.ArgumentSize), int(large.Limit), err)
 	}
 	return err
 }
