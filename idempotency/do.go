@@ -156,7 +156,7 @@ func (d *doCall[T]) claim(ctx context.Context, tx *onerow.Tx) (claimed bool, err
 	if mysqlerr.Classify(err) != mysqlerr.Duplicate {
 		return err == nil, atKeyOf(err)
 	}
-	r, err := d.k.refusing(ctx, tx, d.call, d.uncertain)
+	r, err := refusing(ctx, tx, d.call, d.uncertain)
 	switch {
 	case err != nil:
 		return false, err
@@ -190,7 +190,7 @@ func (d *doCall[T]) complete(ctx context.Context, tx *onerow.Tx, v T) error {
 	d.storing = true
 	return d.touched(storeError(packet.ExecLast(ctx, tx, onerow.Stmt{
 		Query: sqlStore, One: true,
-		Args: append([]any{s.codec, s.reference, s.data, micros(d.Keep)}, d.key.args(d.token[:])...),
+		Args: append([]any{s.form(), s.reference, s.data, micros(d.Keep)}, d.key.args(d.token[:])...),
 	})))
 }
 

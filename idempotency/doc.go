@@ -57,7 +57,7 @@
 //
 //   - For a key the function of Do commits once, however often it is called, at the same
 //     time or after a crash at any statement. All callers get the same result, nil and
-//     empty results included: the first one, of Work too, gets what the codec gives back.
+//     empty results included: the first one, of Work too, gets what its JSON gives back.
 //     What it cannot give back (with JSON a number in an interface that no float64 is, a
 //     text that is not UTF-8, fields of one name) is ErrCodec, and nothing was done; in two
 //     steps the work was done, and nothing is stored. A crash before COMMIT leaves no row.

@@ -30,7 +30,7 @@ var (
 	ErrNoKey = errors.New("idempotency: no such key")
 	// ErrField: a message lacks a field that its key is made of, or cannot be hashed.
 	ErrField = errors.New("idempotency: no key can be made of the message")
-	// ErrCodec: a result cannot be encoded or decoded.
+	// ErrCodec: a result cannot be encoded as JSON, would not come back as it was, or cannot be decoded.
 	ErrCodec = errors.New("idempotency: the result cannot be encoded or decoded")
 	// ErrInvalid: a key has an empty or too long part, or a configuration or an option is invalid.
 	ErrInvalid = errors.New("idempotency: invalid")

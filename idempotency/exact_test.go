@@ -75,21 +75,6 @@ func TestFreshIsReplayed(t *testing.T) {
 	freshAndReplayed[any](t, db, keys, "nothing", nil)
 	freshAndReplayed[error](t, db, keys, "no error", nil)
 	freshAndReplayed(t, db, keys, "replacement", "a\uFFFDb <&> \u2028")
-	gob := newKeys(t, idempotency.Config{Codecs: []idempotency.Codec{plain{}}})
-	freshAndReplayed(t, db, gob, "two codecs", "seven")
-}
-
-// plain is a codec of texts that forgets their case.
-type plain struct{}
-
-func (plain) Name() string                    { return "plain/1" }
-func (plain) Encode(v any) ([]byte, error)    { return []byte(strings.ToLower(fmt.Sprint(v))), nil }
-func (plain) Decode(data []byte, v any) error { *v.(*string) = string(data); return nil }
-
-// TestFreshIsReplayedByCodec: whatever the codec loses.
-func TestFreshIsReplayedByCodec(t *testing.T) {
-	db, _ := open(t)
-	freshAndReplayed(t, db, newKeys(t, idempotency.Config{Codecs: []idempotency.Codec{plain{}}}), "text", "Text")
 }
 
 type (

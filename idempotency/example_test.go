@@ -3,7 +3,6 @@ package idempotency_test
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -113,8 +112,7 @@ func ExampleWork() {
 	// complete 24h0m0s <nil>
 }
 
-// Large results are kept elsewhere, and all of them in another form than before. Results that were stored as
-// JSON can still be read.
+// Large results are kept elsewhere.
 func ExampleConfig() {
 	ctx := context.Background()
 	db, done := exampleDB(ctx)
@@ -123,7 +121,6 @@ func ExampleConfig() {
 	keys, err := idempotency.New(idempotency.Config{
 		MaxResult:  1000,
 		References: bucket,
-		Codecs:     []idempotency.Codec{indented{}},
 	})
 	check(err)
 	key := idempotency.Key{Operation: "report", ID: "2026-03"}
@@ -137,7 +134,7 @@ func ExampleConfig() {
 	// Output:
 	// 1000 false <nil>
 	// 1000 true <nil>
-	// ""/"report"/"2026-03" 5002
+	// ""/"report"/"2026-03" 2001
 }
 
 // objects is where a program keeps large results.
@@ -149,13 +146,6 @@ func (o objects) Store(_ context.Context, _ onerow.DB, key idempotency.Key, data
 }
 
 func (o objects) Load(_ context.Context, _ onerow.DB, ref string) ([]byte, error) { return o[ref], nil }
-
-// indented is JSON for people who look into the table.
-type indented struct{}
-
-func (indented) Name() string                    { return "json-indented/1" }
-func (indented) Encode(v any) ([]byte, error)    { return json.MarshalIndent(v, "", "  ") }
-func (indented) Decode(data []byte, v any) error { return json.Unmarshal(data, v) }
 
 // A holder whose lease has ended and whose key was taken over writes nothing more.
 func ExampleKeys_Owned() {

@@ -62,7 +62,7 @@ func (k *Keys) complete(ctx context.Context, db onerow.DB, claim Claim, result, 
 		return k.unwritten(ctx, claim, Completed, err)
 	}
 	k.logOutcome(claim.Key, claim.Token, Completed, nil)
-	err = k.finish(ctx, db, claim, Completed, func(r *row) bool { return r.result.equal(s) }, sqlComplete, s.codec, s.reference, s.data, micros(c.Keep))
+	err = k.finish(ctx, db, claim, Completed, func(r *row) bool { return r.result.equal(s) }, sqlComplete, s.form(), s.reference, s.data, micros(c.Keep))
 	if err == nil {
 		k.ends(db, claim.Key, "completed")
 	}
@@ -99,7 +99,7 @@ func (k *Keys) Fail(ctx context.Context, db onerow.DB, claim Claim, cause error,
 	}
 	k.logOutcome(claim.Key, claim.Token, Failed, cause)
 	err = k.finish(ctx, db, claim, Failed, func(r *row) bool { return r.Error == text && r.result.equal(s) }, sqlFail,
-		c.Attention, dbtext.Arg(text), s.name(), s.reference, nullable(s.data), micros(keep))
+		c.Attention, dbtext.Arg(text), s.form(), s.reference, nullable(s.data), micros(keep))
 	if err == nil {
 		k.ends(db, claim.Key, "failed")
 	}

@@ -6,7 +6,6 @@ import (
 	"hash/maphash"
 	"log/slog"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/onerow/onerow"
@@ -73,12 +72,6 @@ type Config struct {
 	MaxResult int
 	// References takes the larger results. Default: none.
 	References References
-	// Codecs turn results into bytes: the first one encodes, and each row names the one
-	// that can decode it. Behind them, so by default alone, is encoding/json, named json/1: unexported fields
-	// are not kept, and an interface comes back as what encoding/json makes of it, for the first caller too.
-	// It refuses what would be dropped or changed without a word: a text that is not UTF-8, fields of one name,
-	// and those beside an embedded type that encodes itself, as time.Time.
-	Codecs []Codec
 	// Name is shown as the holder of this process's claims. Default: host name and
 	// process id.
 	Name string
@@ -113,12 +106,6 @@ func New(cfg Config) (*Keys, error) {
 	}
 	if cfg.Keep < 0 || cfg.Expected < 0 || cfg.MaxResult < 0 || cfg.MaxResult > largestResult {
 		return nil, fmt.Errorf("%w: Keep is %s, Expected %s, MaxResult %d", ErrInvalid, cfg.Keep, cfg.Expected, cfg.MaxResult)
-	}
-	cfg.Codecs = append(slices.Clone(cfg.Codecs), jsonCodec{})
-	for _, c := range cfg.Codecs {
-		if n := len(c.Name()); n == 0 || n > maxCodecName {
-			return nil, fmt.Errorf("%w: the codec %T is named %q; a name has 1 to %d bytes", ErrInvalid, c, c.Name(), maxCodecName)
-		}
 	}
 	if cfg.Name == "" {
 		host, err := os.Hostname()

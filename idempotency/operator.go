@@ -63,7 +63,7 @@ func (o *Operator) Complete(ctx context.Context, db onerow.DB, seen Entry, resul
 	if err != nil {
 		return err
 	}
-	return o.act(ctx, db, seen, "complete", sqlOperatorComplete, s.codec, s.reference, s.data, micros(o.keys.cfg.Keep))
+	return o.act(ctx, db, seen, "complete", sqlOperatorComplete, s.form(), s.reference, s.data, micros(o.keys.cfg.Keep))
 }
 
 // Expire makes a finished or released key absent now: the next call does the work anew, with whatever payload

@@ -44,12 +44,12 @@ func (e *ended) forget(key Key) {
 
 // sqlLook is a plain read by the primary key of a result that is final once it is seen, in one column, for a
 // replay takes as long as its answer is wide. It is NULL where there is more to say than the result.
-const sqlLook = `SELECT IF(status = 'complete' AND is_reference = 0 AND codec = ? AND COALESCE(fingerprint = ?, TRUE), result, NULL)
+const sqlLook = `SELECT IF(status = 'complete' AND is_reference = 0 AND codec = '` + jsonForm + `' AND COALESCE(fingerprint = ?, TRUE), result, NULL)
 FROM onerow_key` + atKey + ` AND status IN ('complete', 'error') AND NOT COALESCE(expires_at <= UTC_TIMESTAMP(6), FALSE)`
 
 // look is the way of a key that was seen to have ended: a plain read on a pool. done is false where the write
-// has to decide. One statement, 2 for a stored error, another payload, another codec than the first or a
-// result by reference.
+// has to decide. One statement, 2 for a stored error, another payload or a result by
+// reference.
 func look[T any](ctx context.Context, db onerow.DB, k *Keys, c *call) (out onerow.Result[T], done bool, err error) {
 	if joined(db) || !k.ended.has(c.key) {
 		return out, false, nil
@@ -57,9 +57,9 @@ func look[T any](ctx context.Context, db onerow.DB, k *Keys, c *call) (out onero
 	var r *row
 	err = single(ctx, db, func(db onerow.DB) (err error) {
 		query := func(scan func(*sql.Rows) error) error {
-			return onerow.Query(wire.KeepPrepared(ctx), db, sqlLook, k.lookArgs(c), scan)
+			return onerow.Query(wire.KeepPrepared(ctx), db, sqlLook, c.lookArgs(), scan)
 		}
-		if r, err = k.resultRow(query); err != nil || r == nil || r.result.data != nil {
+		if r, err = resultRow(query); err != nil || r == nil || r.result.data != nil {
 			return err
 		}
 		r, err = read(ctx, db, sqlRead, c.key)
@@ -78,7 +78,7 @@ func look[T any](ctx context.Context, db onerow.DB, k *Keys, c *call) (out onero
 // refusing reads the row that has refused the key. If it has ended, its result is all that is wanted,
 // unless an attempt of this call may have written it. What refuses a key is committed, so a transaction of
 // Do's own ends with the read. One statement, 2 as for look.
-func (k *Keys) refusing(ctx context.Context, tx *onerow.Tx, c *call, uncertain bool) (*row, error) {
+func refusing(ctx context.Context, tx *onerow.Tx, c *call, uncertain bool) (*row, error) {
 	if tx.Joined() { // it goes on, and its snapshot may be older
 		return read(ctx, tx, sqlReadCurrent, c.key)
 	}
@@ -88,7 +88,7 @@ func (k *Keys) refusing(ctx context.Context, tx *onerow.Tx, c *call, uncertain b
 		}
 	}
 	if !uncertain {
-		if r, err := k.resultRow(last(sqlLook, k.lookArgs(c))); err != nil || r != nil && r.result.data != nil {
+		if r, err := resultRow(last(sqlLook, c.lookArgs())); err != nil || r != nil && r.result.data != nil {
 			return r, err
 		}
 	}
@@ -96,9 +96,9 @@ func (k *Keys) refusing(ctx context.Context, tx *onerow.Tx, c *call, uncertain b
 }
 
 // resultRow is the row of sqlLook, without a result where there is more to say; nil if the key has not ended.
-func (k *Keys) resultRow(query func(scan func(*sql.Rows) error) error) (found *row, err error) {
+func resultRow(query func(scan func(*sql.Rows) error) error) (found *row, err error) {
 	err = query(func(rows *sql.Rows) error {
-		found = &row{Entry: Entry{Status: Completed}, result: stored{codec: k.cfg.Codecs[0].Name()}}
+		found = &row{Entry: Entry{Status: Completed}}
 		return rows.Scan(&found.result.data)
 	})
 	if err != nil {
@@ -107,9 +107,7 @@ func (k *Keys) resultRow(query func(scan func(*sql.Rows) error) error) (found *r
 	return found, nil
 }
 
-func (k *Keys) lookArgs(c *call) []any {
-	return append([]any{k.cfg.Codecs[0].Name(), nullable(c.fingerprint)}, c.key.args()...)
-}
+func (c *call) lookArgs() []any { return append([]any{nullable(c.fingerprint)}, c.key.args()...) }
 
 // errFree: the row may be claimed. It rolls a transaction back, so that the next
 // attempt takes the strong lock first.
@@ -142,7 +140,7 @@ func answer[T any](ctx context.Context, db onerow.DB, k *Keys, c *call, r *row) 
 	case Failed:
 		failed := &Error{Kind: ErrFailed, Key: c.key, Entry: r.Entry, Replayed: !mine,
 			text: fmt.Sprintf("the work of the key %s failed for good at %s: %s", c.key, r.CompletedAt.Format(time.RFC3339), r.Error)}
-		if r.result.codec != "" {
+		if r.result.data != nil {
 			var v T
 			if err := k.decode(ctx, db, c.key, r.result, &v); err != nil {
 				return out, errors.Join(failed, err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -29,19 +28,6 @@ func (m *memory) Write(p []byte) (int, error) { m.mu.Lock(); defer m.mu.Unlock()
 func (m *memory) String() string              { m.mu.Lock(); defer m.mu.Unlock(); return m.b.String() }
 func (m *memory) logger() *slog.Logger        { return slog.New(slog.NewTextHandler(m, nil)) }
 
-// gobCodec is a codec of the application's.
-type gobCodec struct{}
-
-func (gobCodec) Name() string { return "gob/1" }
-func (gobCodec) Encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(v)
-	return b.Bytes(), err
-}
-func (gobCodec) Decode(data []byte, v any) error {
-	return gob.NewDecoder(bytes.NewReader(data)).Decode(v)
-}
-
 // blobs keeps large results in a table.
 type blobs struct{}
 
@@ -55,24 +41,14 @@ func (blobs) Load(ctx context.Context, db onerow.DB, ref string) (data []byte, e
 	return data, err
 }
 
-func TestCodecs(t *testing.T) {
+func TestCodec(t *testing.T) {
 	db, _ := open(t)
-	ctx := t.Context()
-	old, now := newKeys(t, idempotency.Config{}), newKeys(t, idempotency.Config{Codecs: []idempotency.Codec{gobCodec{}}})
-	for _, id := range []string{"old", "new"} {
-		by := map[string]*idempotency.Keys{"old": old, "new": now}[id]
-		must(idempotency.Do(ctx, db, by, key(id), charge(3)))
-		if out := must(idempotency.Do(ctx, db, now, key(id), charge(4))); out.Row.Amount != 3 {
-			t.Errorf("%s: %+v", id, out)
-		}
-	}
-	if _, err := idempotency.Do(ctx, db, old, key("new"), charge(4)); !errors.Is(err, idempotency.ErrCodec) {
-		t.Errorf("an unknown codec: %v", err)
-	}
-	if _, err := idempotency.Do(ctx, db, now, key("chan"), func(context.Context, *onerow.Tx) (chan int, error) { return make(chan int), nil }); !errors.Is(err, idempotency.ErrCodec) {
+	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
+	must(idempotency.Do(ctx, db, keys, key("old"), charge(3)))
+	if _, err := idempotency.Do(ctx, db, keys, key("chan"), func(context.Context, *onerow.Tx) (chan int, error) { return make(chan int), nil }); !errors.Is(err, idempotency.ErrCodec) {
 		t.Errorf("a channel: %v", err)
 	}
-	if _, err := idempotency.Do(ctx, db, old, key("old"), func(context.Context, *onerow.Tx) (int, error) { return 0, nil }); !errors.Is(err, idempotency.ErrCodec) {
+	if _, err := idempotency.Do(ctx, db, keys, key("old"), func(context.Context, *onerow.Tx) (int, error) { return 0, nil }); !errors.Is(err, idempotency.ErrCodec) {
 		t.Errorf("another type: %v", err)
 	}
 }

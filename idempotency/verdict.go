@@ -94,7 +94,7 @@ func (d *doCall[T]) append(ctx context.Context, db onerow.DB, status Status, s s
 		fingerprint = d.free.payload(d.call)
 	}
 	query := sqlAppend
-	args := []any{string(status), d.token[:], nullable(fingerprint), dbtext.Arg(d.k.cfg.Name), micros(d.Keep), s.name(), s.reference, nullable(s.data), text}
+	args := []any{string(status), d.token[:], nullable(fingerprint), dbtext.Arg(d.k.cfg.Name), micros(d.Keep), s.form(), s.reference, nullable(s.data), text}
 	if d.free != nil {
 		query, args = sqlReappend, append(args, d.key.args(d.free.Token, d.free.version)...)
 	} else {

@@ -1,0 +1,97 @@
+package idempotency
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/exactjson"
+)
+
+// jsonForm is the name of the form in which results are stored: it stands beside each, so that another one may
+// come.
+const jsonForm = "json/1"
+
+// stored is a result as its row holds it.
+type stored struct {
+	data      []byte // nil: none
+	reference bool
+}
+
+func (s stored) equal(t stored) bool {
+	return s.reference == t.reference && bytes.Equal(s.data, t.data) && (s.data == nil) == (t.data == nil)
+}
+
+// form is the name of the form, or NULL where nothing is stored.
+func (s stored) form() any {
+	if s.data == nil {
+		return nil
+	}
+	return jsonForm
+}
+
+// encode applies the size policy. db is where a reference may be kept. It fills what replay points to as
+// decode will, so that the first caller gets what all others get; what it cannot give back is [ErrCodec].
+// replay is nil where it is not known into what the result will be decoded.
+func (k *Keys) encode(ctx context.Context, db onerow.DB, key Key, v, replay any) (stored, error) {
+	data, err := exactjson.Marshal(v)
+	if err == nil {
+		err = decodeAgain(data, v, replay)
+	}
+	switch {
+	case err != nil:
+		return stored{}, fmt.Errorf("%w: a %T of the key %s: %w", ErrCodec, v, key, err)
+	case len(data) <= k.cfg.MaxResult:
+		return stored{data: data}, nil
+	case k.cfg.References == nil:
+		return stored{}, tooLarge(key, len(data), k.cfg.MaxResult, nil)
+	}
+	ref, err := k.cfg.References.Store(ctx, db, key, data)
+	if err != nil {
+		return stored{}, fmt.Errorf("idempotency: store the result of the key %s, %d bytes, by reference: %w", key, len(data), err)
+	}
+	if len(ref) > longestReference {
+		return stored{}, fmt.Errorf("%w: the reference to the result of the key %s has %d bytes, %d fit", ErrInvalid, key, len(ref), longestReference)
+	}
+	return stored{data: []byte(ref), reference: true}, nil
+}
+
+// decodeAgain decodes what was encoded, and says what has been lost.
+func decodeAgain(data []byte, v, replay any) error {
+	switch {
+	case replay != nil:
+		if err := json.Unmarshal(data, replay); err != nil {
+			return fmt.Errorf("it cannot be decoded again: %w", err)
+		}
+	case v != nil:
+		replay = reflect.New(reflect.TypeOf(v)).Interface()
+		if json.Unmarshal(data, replay) != nil { // its reader may have another type
+			return nil
+		}
+	}
+	if v == nil {
+		return nil
+	}
+	return exactjson.Kept(data, replay)
+}
+
+// decode fills what v points to.
+func (k *Keys) decode(ctx context.Context, db onerow.DB, key Key, s stored, v any) error {
+	data := s.data
+	if s.reference {
+		if k.cfg.References == nil {
+			return fmt.Errorf("%w: the result of the key %s is stored by reference, and Config has no References", ErrCodec, key)
+		}
+		var err error
+		if data, err = k.cfg.References.Load(ctx, db, string(s.data)); err != nil {
+			return fmt.Errorf("idempotency: load the result of the key %s by its reference %q: %w", key, s.data, err)
+		}
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return fmt.Errorf("%w: the result of the key %s into a %T: %w", ErrCodec, key, v, err)
+	}
+	return nil
+}
