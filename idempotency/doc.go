@@ -57,10 +57,12 @@
 //
 //   - For a key the function of Do commits once, however often it is called, at the same
 //     time or after a crash at any statement. All callers get the same result, nil and
-//     empty results included: the first one, of Work too, gets what its JSON gives back.
-//     What it cannot give back (with JSON a number in an interface that no float64 is, a
-//     text that is not UTF-8, fields of one name) is ErrCodec, and nothing was done; in two
-//     steps the work was done, and nothing is stored. A crash before COMMIT leaves no row.
+//     empty results included: the first one, of Work too, gets what encoding/json gives back,
+//     so unexported fields are not kept. What it would drop or change without a word (a number
+//     in an interface that no float64 is, a text that is not UTF-8, fields of one name, those
+//     beside an embedded type that encodes itself, as time.Time) is ErrCodec, and nothing was
+//     done; in two steps the work was done, and nothing is stored. A crash before COMMIT leaves
+//     no row.
 //   - Begin gives a key to one caller. A key in progress stays so until its holder
 //     ends it, an operator does, or, only if the holder asked for a lease, the lease has
 //     ended and another Begin takes over. expected_completion only raises an alarm.

@@ -54,19 +54,12 @@ func (k *Keys) complete(ctx context.Context, db onerow.DB, claim Claim, result, 
 	}
 	ctx, cancel := finishing(ctx, db)
 	defer cancel()
-	s, err := k.encode(ctx, db, claim.Key, result, replay)
-	switch {
-	case errors.Is(err, ErrTooLarge), errors.Is(err, ErrCodec), errors.Is(err, ErrInvalid):
+	s, err := k.encodeEnd(ctx, db, claim, Completed, result, replay)
+	if err != nil {
 		return err
-	case err != nil: // References failed
-		return k.unwritten(ctx, claim, Completed, err)
 	}
-	k.logOutcome(claim.Key, claim.Token, Completed, nil)
-	err = k.finish(ctx, db, claim, Completed, func(r *row) bool { return r.result.equal(s) }, sqlComplete, s.form(), s.reference, s.data, micros(c.Keep))
-	if err == nil {
-		k.ends(db, claim.Key, "completed")
-	}
-	return err
+	return k.end(ctx, db, claim, Completed, nil, func(r *row) bool { return r.result.equal(s) },
+		sqlComplete, s.form(), s.reference, s.data, micros(c.Keep))
 }
 
 // Fail stores an error of a claim whose work must not be done again: later calls of
@@ -89,21 +82,12 @@ func (k *Keys) Fail(ctx context.Context, db onerow.DB, claim Claim, cause error,
 	}
 	var s stored
 	if c.Result != nil {
-		s, err = k.encode(ctx, db, claim.Key, c.Result, nil)
-		switch {
-		case errors.Is(err, ErrTooLarge), errors.Is(err, ErrCodec), errors.Is(err, ErrInvalid):
+		if s, err = k.encodeEnd(ctx, db, claim, Failed, c.Result, nil); err != nil {
 			return err
-		case err != nil: // References failed
-			return k.unwritten(ctx, claim, Failed, err)
 		}
 	}
-	k.logOutcome(claim.Key, claim.Token, Failed, cause)
-	err = k.finish(ctx, db, claim, Failed, func(r *row) bool { return r.Error == text && r.result.equal(s) }, sqlFail,
-		c.Attention, dbtext.Arg(text), s.form(), s.reference, nullable(s.data), micros(keep))
-	if err == nil {
-		k.ends(db, claim.Key, "failed")
-	}
-	return err
+	return k.end(ctx, db, claim, Failed, cause, func(r *row) bool { return r.Error == text && r.result.equal(s) },
+		sqlFail, c.Attention, dbtext.Arg(text), s.form(), s.reference, nullable(s.data), micros(keep))
 }
 
 // Release says that the work was not done, nothing of it: the next Begin gets the key, with a larger token,
@@ -116,12 +100,7 @@ func (k *Keys) Release(ctx context.Context, db onerow.DB, claim Claim, opts ...O
 	}
 	ctx, cancel := finishing(ctx, db)
 	defer cancel()
-	k.logOutcome(claim.Key, claim.Token, Released, nil)
-	err = k.finish(ctx, db, claim, Released, func(*row) bool { return true }, sqlRelease, micros(c.Keep))
-	if err == nil {
-		k.event("released", claim.Key)
-	}
-	return err
+	return k.end(ctx, db, claim, Released, nil, func(*row) bool { return true }, sqlRelease, micros(c.Keep))
 }
 
 // Extend moves the expected completion (Expected) and the end of the lease (Lease)
@@ -137,15 +116,33 @@ func (k *Keys) Extend(ctx context.Context, db onerow.DB, claim Claim, opts ...Op
 	})
 }
 
-// finish ends a claim and says what becomes of an outcome that could not be written.
-func (k *Keys) finish(ctx context.Context, db onerow.DB, claim Claim, to Status, same func(*row) bool, query string, args ...any) error {
+// encodeEnd encodes a result with which a claim is to end.
+func (k *Keys) encodeEnd(ctx context.Context, db onerow.DB, claim Claim, to Status, result, replay any) (stored, error) {
+	s, err := k.encode(ctx, db, claim.Key, result, replay)
+	if err == nil || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrCodec) || errors.Is(err, ErrInvalid) {
+		return s, err
+	}
+	return s, k.unwritten(ctx, claim, to, err) // References failed
+}
+
+// end ends a claim and says what becomes of an outcome that could not be written. same recognises the row
+// that an earlier call, or an attempt whose answer was lost, has ended in this way.
+func (k *Keys) end(ctx context.Context, db onerow.DB, claim Claim, to Status, cause error, same func(*row) bool, query string, args ...any) error {
+	k.logOutcome(claim.Key, claim.Token, to, cause)
 	unanswered := false
 	err := single(ctx, db, func(db onerow.DB) error {
 		err := k.write(ctx, db, claim, to, same, query, args...)
 		unanswered = unanswered || !joined(db) && (mysqlerr.Classify(err) == mysqlerr.ConnectionLost || err != nil && ctx.Err() != nil)
 		return err
 	})
-	if err == nil || errors.Is(err, ErrLost) && !unanswered {
+	switch {
+	case err == nil:
+		k.event(map[Status]string{Completed: "completed", Failed: "failed", Released: "released"}[to], claim.Key)
+		if to != Released && !joined(db) {
+			k.ended.add(claim.Key)
+		}
+		return nil
+	case errors.Is(err, ErrLost) && !unanswered:
 		return err
 	}
 	if refused := refusedSize(claim.Key, err); errors.Is(refused, ErrTooLarge) { // nothing was changed
@@ -201,14 +198,6 @@ func (k *Keys) lost(ctx context.Context, db onerow.DB, claim Claim, to Status, s
 	}
 	k.event("lost", claim.Key)
 	return e
-}
-
-// ends counts an end of a claim that was written.
-func (k *Keys) ends(db onerow.DB, key Key, event string) {
-	k.event(event, key)
-	if !joined(db) {
-		k.ended.add(key)
-	}
 }
 
 // logOutcome is called before the outcome is written, so that a lost completion can

@@ -136,8 +136,7 @@ type keysCompleteCmd struct {
 // Help is the command's longer description.
 func (keysCompleteCmd) Help() string {
 	return `Say that the work of a key that is in progress or failed was done, and what came of
-it: the next callers get the result. It is stored as the toolkit's own codec stores it
-(json/1); an application with another codec completes its keys itself.
+it: the next callers get the result.
 
 Examples:
 
