@@ -13,10 +13,8 @@ require (
 	github.com/google/go-cmp v0.7.0
 	github.com/pressly/goose/v3 v3.28.0
 	github.com/stripe/stripe-go/v76 v76.25.0
-	github.com/vbauerster/mpb/v8 v8.9.3
 	gocloud.dev v0.47.0
 	golang.org/x/sync v0.24.0
-	golang.org/x/term v0.47.0
 )
 
 require (
@@ -27,16 +25,12 @@ require (
 
 require (
 	filippo.io/edwards25519 v1.2.0 // indirect
-	github.com/VividCortex/ewma v1.2.0 // indirect
-	github.com/acarl005/stripansi v0.0.0-20180116102854-5a71ef0e047d // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/google/uuid v1.6.0
 	github.com/googleapis/gax-go/v2 v2.24.1 // indirect
-	github.com/mattn/go-runewidth v0.0.16 // indirect
 	github.com/mfridman/interpolate v0.0.2 // indirect
-	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/sethvargo/go-retry v0.5.0 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/otel v1.47.0 // indirect

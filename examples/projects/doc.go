@@ -3,12 +3,11 @@
 // through the toolkit on a real server.
 //
 //	projects [-addr 127.0.0.1:8080] [-dsn DSN] [-data .data]
-//	projects load DIR [-addr URL] [-user N] [-delete]
 //
-// make demo starts it on a server of its own. Without -dsn it uses the database that ONEROW_DSN names. When
+// make demo starts it on a server of its own. Without -dsn it uses the database in ONEROW_DSN. When
 // it serves requests it prints "listening on http://…" on standard output; everything else goes to standard
 // error. SIGTERM and Ctrl-C stop it cleanly, a second Ctrl-C at once.
 //
-// It has no accounts with passwords: whoever reaches its address may do everything.
+// It has no accounts with passwords: anybody who reaches its address may do everything.
 // It is an example, and listens on the loopback interface.
 package main

@@ -21,7 +21,6 @@ func TestProgram(t *testing.T) {
 	p := build(t)
 	t.Run("command line", func(t *testing.T) { testCommandLine(t, p) })
 	t.Run("private server", func(t *testing.T) { testPrivateServer(t, p) })
-	t.Run("load", func(t *testing.T) { testLoad(t, p) })
 	t.Run("SIGKILL", func(t *testing.T) { testKill(t, p) })
 }
 
@@ -36,11 +35,7 @@ func testCommandLine(t *testing.T, p program) {
 	}{
 		{[]string{"-nothing"}, 2, "-nothing"},
 		{[]string{"nothing"}, 2, `"nothing"`},
-		{[]string{"serve", "more"}, 2, `"more"`},
 		{[]string{"-max-upload", "0"}, 2, "-max-upload"},
-		{[]string{"load"}, 2, "one folder"},
-		{[]string{"load", filepath.Join(data, "missing"), "-addr", addr}, 1, "missing"},
-		{[]string{"load", data, "-addr", "ftp://x"}, 1, "address"},
 		{[]string{"-addr", addr, "-data", t.TempDir()}, 1, "cannot listen on " + addr},
 		{[]string{"--addr=127.0.0.1:0", "-data", t.TempDir(), "-dsn", "nonsense geheim"}, 1, "-dsn is not a data source name"},
 		{[]string{"-addr", "127.0.0.1:0", "-data", t.TempDir(), "-dsn", "root:geheim@tcp(127.0.0.1:1)/x"}, 1, "does not answer"},
@@ -124,66 +119,6 @@ func testPrivateServer(t *testing.T, p program) {
 		if err == nil {
 			t.Errorf("the private server is still there: %v", conn.Close())
 		}
-	}
-}
-
-// The Go distribution's own encoding packages, and a folder of strange names.
-func testLoad(t *testing.T, p program) {
-	dsn, data := dbtest.DSN(t), t.TempDir()
-	db := dbtest.OpenDSN(t, dsn)
-	s := p.serve(t, "-dsn", dsn, "-data", data, "-poll", "50ms", "-max-upload", "1")
-	out, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	source := filepath.Join(strings.TrimSpace(string(out)), "src", "encoding")
-	strange := t.TempDir()
-	for name, body := range map[string]string{"empty.txt": "", "big.bin": strings.Repeat("x", 1<<20+1), "Straße.png": "a", "STRASSE.jpg": "b",
-		"a b%2F#?.txt": "c", ".gitignore": "d", "sub/😀.txt": "e", "Sub/1.txt": "f", strings.Repeat("n", 201) + ".txt": "g", "bad\xff.txt": "h", "new\nline": "i"} {
-		path := filepath.Join(strange, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	load := func(args ...string) string {
-		t.Helper()
-		code, stdout, stderr := p.run(t, append([]string{"load"}, append(args, "-addr", s.url)...)...)
-		if code != 0 {
-			t.Fatalf("load %v: exit %d: %s%s", args, code, stdout, stderr)
-		}
-		t.Log(stdout)
-		return stdout
-	}
-	first := load(source)
-	again := load(source)
-	if strings.Contains(first, " 0 created") || !strings.Contains(again, "projects: 0 created") || !strings.Contains(again, "files:    0 created") {
-		t.Error("the second run made something")
-	}
-	odd := load(strange)
-	// "Sub" and "sub" are one project, both spellings of Straße one screen.
-	for _, want := range []string{"projects: 2 created, 1 found, 0 refused", "files:    6 created, 1 new versions, 0 conflicts, 4 refused"} {
-		if !strings.Contains(odd, want) {
-			t.Errorf("not %q", want)
-		}
-	}
-	if fail := load("-fail", strange); !strings.Contains(fail, "files:    0 created, 0 new versions, 7 conflicts, 4 refused") {
-		t.Error("conflicts are not reported")
-	}
-	load("-delete", source)
-	load("-delete", strange)
-	load("-delete", strange) // nothing is left to delete
-	for _, table := range []string{"project", "project_archive", "screen", "screen_archive", "comment"} {
-		var n int
-		if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM "+table).Scan(&n); err != nil || n != 0 {
-			t.Errorf("%s: %d rows, %v", table, n, err)
-		}
-	}
-	dbtest.Eventually(t, patience, func() (bool, string) { return empty(filepath.Join(data, "blobs")) })
-	if code, took := s.stop(t, syscall.SIGTERM); code != 0 {
-		t.Errorf("exit %d after %s", code, took)
 	}
 }
 

@@ -46,8 +46,7 @@ func (a *API) createUser(w http.ResponseWriter, r *http.Request) error {
 	return reply(w, http.StatusCreated, userOf(u))
 }
 
-// listUsers is not in the list of what the application must have: it is for the
-// loader, which finds its account again, and for people with curl.
+// listUsers is for the load generator, which finds its account again, and for people with curl.
 func (a *API) listUsers(w http.ResponseWriter, r *http.Request) error {
 	limit, err := limit(r)
 	if err != nil {

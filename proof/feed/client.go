@@ -1,4 +1,4 @@
-package load
+package main
 
 import (
 	"bytes"
@@ -11,15 +11,13 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 )
 
 // client sends requests, again where that is right.
-type client struct {
-	base string
-	http *http.Client
-}
+type client struct{ base string }
 
 const (
 	attempts  = 8
@@ -43,11 +41,6 @@ func (e *problemError) Error() string {
 		return fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))
 	}
 	return fmt.Sprintf("%d %s", e.Status, e.Detail)
-}
-
-func nameTaken(err error) bool {
-	var p *problemError
-	return errors.As(err, &p) && p.Status == http.StatusConflict && p.ExistingID != 0
 }
 
 // call is one request, and how to begin its body anew.
@@ -98,7 +91,7 @@ func (c client) once(ctx context.Context, what call, dest any) (status int, afte
 		}
 		req.Body, req.ContentLength = body, size
 	}
-	res, err := c.http.Do(req)
+	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -126,94 +119,79 @@ func (c client) once(ctx context.Context, what call, dest any) (status int, afte
 	return res.StatusCode, 0, nil
 }
 
-// jsonCall is a call with a JSON body.
-func jsonCall(method, path string, body any) (call, error) {
-	text, err := json.Marshal(body)
-	return call{method: method, path: path, header: http.Header{"Content-Type": {"application/json"}},
+// post is a call with a JSON body.
+func post(path string, fields map[string]string) call {
+	return call{method: http.MethodPost, path: path, header: http.Header{"Content-Type": {"application/json"}},
 		body: func() (io.ReadCloser, int64, error) {
-			return io.NopCloser(bytes.NewReader(text)), int64(len(text)), nil
-		}}, err
+			text, err := json.Marshal(fields)
+			return io.NopCloser(bytes.NewReader(text)), int64(len(text)), err
+		}}
+}
+
+// row is an account or a project.
+type row struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+}
+
+// list reads all pages of a list; path ends with ? or &.
+func (c client) list(ctx context.Context, path string) (all []row, err error) {
+	next := ""
+	for {
+		var page struct {
+			Items []row   `json:"items"`
+			Next  *string `json:"next"`
+		}
+		if _, err := c.do(ctx, call{method: http.MethodGet, path: path + "limit=500&cursor=" + url.QueryEscape(next)}, &page); err != nil {
+			return nil, err
+		}
+		all = append(all, page.Items...)
+		if page.Next == nil {
+			return all, nil
+		}
+		next = *page.Next
+	}
 }
 
 // accountName is the account that gets what is loaded, unless one is named.
 const accountName = "load"
 
-// account returns the first account of that name, made if it may be.
-func (c client) account(ctx context.Context, make bool) (int64, error) {
-	type user struct {
-		ID   int64  `json:"id"`
-		Name string `json:"name"`
-	}
-	for cursor := ""; ; {
-		var page struct {
-			Items []user  `json:"items"`
-			Next  *string `json:"next"`
-		}
-		if _, err := c.do(ctx, call{method: http.MethodGet, path: "/api/users?limit=500&cursor=" + url.QueryEscape(cursor)}, &page); err != nil {
-			return 0, fmt.Errorf("load: look for the user %q at %s: %w", accountName, c.base, err)
-		}
-		for _, u := range page.Items {
-			if u.Name == accountName {
-				return u.ID, nil
-			}
-		}
-		if page.Next == nil {
-			break
-		}
-		cursor = *page.Next
-	}
-	if !make {
-		return 0, fmt.Errorf("load: there is no user named %q; say whose projects are to be deleted with -user", accountName)
-	}
-	what, err := jsonCall(http.MethodPost, "/api/users", map[string]string{"name": accountName, "plan": "team"})
+// account returns the first account of that name, created if it may be.
+func (c client) account(ctx context.Context, create bool) (int64, error) {
+	users, err := c.list(ctx, "/api/users?")
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("look for the user %q at %s: %w", accountName, c.base, err)
 	}
-	var u user
-	if _, err := c.do(ctx, what, &u); err != nil {
-		return 0, fmt.Errorf("load: make the user %q: %w", accountName, err)
+	if i := slices.IndexFunc(users, func(u row) bool { return u.Name == accountName }); i >= 0 {
+		return users[i].ID, nil
+	}
+	if !create {
+		return 0, fmt.Errorf("there is no user named %q; say whose projects are to be deleted with -user", accountName)
+	}
+	var u row
+	if _, err := c.do(ctx, post("/api/users", map[string]string{"name": accountName, "plan": "team"}), &u); err != nil {
+		return 0, fmt.Errorf("create the user %q: %w", accountName, err)
 	}
 	return u.ID, nil
 }
 
-// exists is an error unless the account is there.
-func (c client) exists(ctx context.Context, userID int64) error {
-	_, err := c.do(ctx, call{method: http.MethodGet, path: fmt.Sprintf("/api/users/%d/projects?limit=1", userID)}, nil)
-	var p *problemError
-	if errors.As(err, &p) && p.Status == http.StatusNotFound {
-		return fmt.Errorf("load: there is no user %d at %s", userID, c.base)
-	}
-	if err != nil {
-		return fmt.Errorf("load: look for the user %d at %s: %w", userID, c.base, err)
-	}
-	return nil
-}
-
-// createProject makes a project, or finds the one that has the name.
+// createProject creates a project, or finds the one that has the name.
 func (c client) createProject(ctx context.Context, userID int64, name string) (id int64, found bool, err error) {
-	what, err := jsonCall(http.MethodPost, fmt.Sprintf("/api/users/%d/projects", userID), map[string]string{"name": name})
-	if err != nil {
-		return 0, false, err
-	}
+	what := post(fmt.Sprintf("/api/users/%d/projects", userID), map[string]string{"name": name})
 	what.header.Set("Idempotency-Key", rand.Text()) // one for all attempts
-	var project struct {
-		ID int64 `json:"id"`
-	}
+	var project row
 	_, err = c.do(ctx, what, &project)
 	var p *problemError
-	if nameTaken(err) && errors.As(err, &p) {
+	if errors.As(err, &p) && p.Status == http.StatusConflict && p.ExistingID != 0 {
 		return p.ExistingID, true, nil
 	}
 	return project.ID, false, err
 }
 
 // upload sends a file; the status is 201 for a new screen, 200 for a new version.
-func (c client) upload(ctx context.Context, projectID int64, f file, fail bool) (status int, err error) {
-	path := fmt.Sprintf("/api/projects/%d/screens/%s", projectID, url.PathEscape(f.name))
-	if fail {
-		path += "?on_conflict=fail"
-	}
-	return c.do(ctx, call{method: http.MethodPut, path: path, header: http.Header{"Content-Type": {"application/octet-stream"}},
+func (c client) upload(ctx context.Context, projectID int64, f file) (status int, err error) {
+	return c.do(ctx, call{method: http.MethodPut, path: fmt.Sprintf("/api/projects/%d/screens/%s", projectID, url.PathEscape(f.name)),
+		header: http.Header{"Content-Type": {"application/octet-stream"}},
 		body: func() (io.ReadCloser, int64, error) {
 			body, err := os.Open(f.path)
 			if err != nil {
