@@ -20,6 +20,6 @@
 //	GET    /healthz                                               200 · 503
 //
 // Every error is an RFC 9457 problem+json, that of an unknown address or method
-// too; see package problem. JSON bodies are read strictly: valid UTF-8, one object,
-// no unknown fields, at most 128 KiB; the error says where.
+// too; see package problem. JSON bodies are read strictly: valid Unicode, one object, known fields in their spelling and
+// once each, at most 128 KiB; the error says where.
 package api
