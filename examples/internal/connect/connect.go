@@ -124,9 +124,6 @@ func (d *Database) beside(ctx context.Context, stmts ...string) (err error) {
 	return nil
 }
 
-// Config is what other pools on it may be opened with.
-func (d *Database) Config() *mysql.Config { return d.cfg.Clone() }
-
 // Close closes the pool, and drops the database if it is a fresh one. It waits for at most five seconds for
 // transactions that are still open in it.
 func (d *Database) Close() error {
