@@ -1,0 +1,162 @@
+// Package demo tells the two stories of the example, step by step, with a real client, and checks each step:
+// a story that goes otherwise than it says is an error.
+package demo
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/onerow/onerow/examples/orders/internal/bank"
+	"github.com/onerow/onerow/examples/orders/internal/carts"
+	"github.com/onerow/onerow/examples/orders/internal/shop"
+	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/httpkey"
+)
+
+// World is the running example.
+type World struct {
+	DB    *sql.DB
+	Keys  *idempotency.Keys
+	Shop  *shop.Shop
+	Bank  *bank.Bank
+	Carts *carts.Validator
+	// URL is the shop's.
+	URL string
+	// Out gets the stories.
+	Out io.Writer
+}
+
+// ErrStory means that a step had another outcome than it must have.
+var ErrStory = errors.New("demo: the story went wrong")
+
+// Tell tells both stories and the closing tables.
+func Tell(ctx context.Context, w World) error {
+	t := &teller{World: w, ctx: ctx}
+	for _, part := range []func(){t.answers, t.inFlight, t.notReached, t.unclear, t.late, t.oneCommit, t.keyTable, t.validation, t.flowTable} {
+		if part(); t.err != nil {
+			break
+		}
+	}
+	return t.err
+}
+
+// teller tells until something goes wrong: after the first error it sends and prints nothing more, so the stories
+// need not look at each one.
+type teller struct {
+	World
+	ctx  context.Context
+	err  error
+	cart int64 // made by oneCommit, validated by validation
+}
+
+// check notes an error.
+func (t *teller) check(err error) {
+	if t.err == nil {
+		t.err = err
+	}
+}
+
+// must notes a story that went wrong.
+func (t *teller) must(ok bool, format string, args ...any) {
+	if !ok {
+		t.check(fmt.Errorf("%w: %s", ErrStory, fmt.Sprintf(format, args...)))
+	}
+}
+
+func (t *teller) title(format string, args ...any) { t.step("\n"+format, args...) }
+
+// step prints a line; a title begins with an empty one, and has no indent.
+func (t *teller) step(format string, args ...any) {
+	if t.err != nil {
+		return
+	}
+	text, title := strings.CutPrefix(fmt.Sprintf(format, args...), "\n")
+	if title {
+		text = "\n" + text
+	} else {
+		text = "  " + text
+	}
+	_, t.err = fmt.Fprintln(t.Out, text)
+}
+
+// answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (a answer) String() string {
+	var extra []string
+	for _, name := range []string{httpkey.HeaderReplayed, "Retry-After"} {
+		if v := a.header.Get(name); v != "" {
+			extra = append(extra, name+": "+v)
+		}
+	}
+	text := fmt.Sprintf("%d %s", a.status, http.StatusText(a.status))
+	if len(extra) > 0 {
+		text += " (" + strings.Join(extra, ", ") + ")"
+	}
+	return text
+}
+
+const maxAnswer = 1 << 20
+
+// request sends a request as Ada. key may be empty; prefer is the header of that name.
+func (t *teller) request(method, path, key, body, prefer string) (a answer, err error) {
+	ctx, cancel := context.WithTimeout(t.ctx, time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, t.URL+path, strings.NewReader(body))
+	if err != nil {
+		return a, err
+	}
+	req.Header.Set("Authorization", "Bearer sk_ada")
+	req.Header.Set("Content-Type", "application/json")
+	if key != "" {
+		req.Header.Set(httpkey.HeaderKey, `"`+key+`"`)
+	}
+	if prefer != "" {
+		req.Header.Set("Prefer", prefer)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return a, err
+	}
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	return answer{res.StatusCode, res.Header, string(text)}, errors.Join(err, res.Body.Close())
+}
+
+// send sends a request, prints the answer after what, and checks its status.
+func (t *teller) send(what, method, path, key, body, prefer string, want int) (a answer) {
+	if t.err != nil {
+		return a
+	}
+	a, err := t.request(method, path, key, body, prefer)
+	t.check(err)
+	if what != "" {
+		t.step("%-62s %s", what, a)
+	}
+	t.must(a.status == want, "%s: %d %s, not %d", what, a.status, a.body, want)
+	return a
+}
+
+// order orders.
+func (t *teller) order(what, key, item, card string, want int) answer {
+	return t.send(what, http.MethodPost, "/orders", key, orderBody(item, card), "", want)
+}
+
+func orderBody(item, card string) string {
+	return fmt.Sprintf(`{"item":%q,"amount":5990,"card":%q}`, item, card)
+}
+
+// replay orders again and checks that it is the first answer, byte by byte.
+func (t *teller) replay(what, key, item, card, first string) {
+	a := t.order(what, key, item, card, http.StatusCreated)
+	t.must(a.header.Get(httpkey.HeaderReplayed) == "true" && (first == "" || a.body == first), "%s: %s is not the first answer %s", what, a.body, first)
+}
