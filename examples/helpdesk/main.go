@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
@@ -182,29 +180,14 @@ func listen(ctx context.Context, c config, d *Desk) error {
 	if err != nil {
 		return err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.addr)
+	listener, err := connect.Listen(ctx, c.addr)
 	if err != nil {
-		return fmt.Errorf("cannot listen: %w; choose another address with -addr", err)
+		return err
 	}
-	server := &http.Server{Handler: API(d, c.log), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: uploadTime}
 	parts, ctx := errgroup.WithContext(ctx)
 	parts.Go(func() error { return worker.Run(ctx) })
 	parts.Go(func() error { return limit.NewSweeper(d.db, limit.Config{Log: c.log}, d.bytes).Run(ctx) })
-	parts.Go(func() error {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			return err
-		}
-		return nil
-	})
-	parts.Go(func() error {
-		<-ctx.Done()
-		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-		defer cancel()
-		if err := server.Shutdown(grace); err != nil {
-			return server.Close()
-		}
-		return nil
-	})
+	parts.Go(func() error { return connect.Serve(ctx, listener, API(d, c.log), uploadTime, c.log) })
 	c.say("listening on http://%s\n", listener.Addr())
 	return parts.Wait()
 }
