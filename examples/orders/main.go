@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -22,63 +21,51 @@ const (
 	exitUsage  = 2
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() { os.Exit(run(os.Args[1:])) }
 
-// errUsage: the command line cannot be understood.
-var errUsage = errors.New("usage")
-
-func run(args []string, stdout, stderr io.Writer) int {
+// run runs the example and returns the exit code.
+func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// After the first signal the next one has its usual effect: the process ends.
-	context.AfterFunc(ctx, stop)
-
-	c, err := parse(args, stdout, stderr)
-	if err == nil {
-		err = app.Run(ctx, c)
-	}
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	c, err := parse(args)
 	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, flag.ErrHelp):
 		return 0
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		return 0 // stopped
-	case errors.Is(err, errUsage):
-		say(stderr, err)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "orders:", err, "(-h lists the flags)")
 		return exitUsage
 	}
-	say(stderr, err)
+	err = app.Run(ctx, c)
+	if err == nil || ctx.Err() != nil && errors.Is(err, context.Canceled) { // stopped
+		return 0
+	}
+	fmt.Fprintln(os.Stderr, "orders:", err)
 	return exitFailed
 }
 
-func say(w io.Writer, err error) {
-	if _, werr := fmt.Fprintln(w, "orders:", strings.TrimPrefix(err.Error(), errUsage.Error()+": ")); werr != nil {
-		slog.Debug("standard error is closed", "error", werr)
-	}
-}
-
-func parse(args []string, stdout, stderr io.Writer) (app.Config, error) {
-	c := app.Config{Out: stdout}
+// parse reads the command line.
+func parse(args []string) (app.Config, error) {
+	c := app.Config{Out: os.Stdout}
 	flags := flag.NewFlagSet("orders", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // errors are printed once, by run
-	flags.Usage = func() {}
+	flags.SetOutput(io.Discard) // run prints the error, once
 	flags.BoolVar(&c.Serve, "serve", false, "serve the API instead of telling the stories")
 	flags.StringVar(&c.Addr, "addr", "127.0.0.1:8081", "with -serve: `address` to listen on; port 0 takes a free one")
 	flags.StringVar(&c.DSN, "dsn", "", "data source `name` of a running server, user:password@tcp(host:3306)/database; default: ONEROW_DSN")
-	flags.Int64Var(&c.Seed, "seed", 1, "of the bank, for the card \"any\"")
 	flags.DurationVar(&c.ChargeTime, "charge-time", 10*time.Second, "how long the bank's answer is waited for")
 	verbose := flags.Bool("v", false, "log details")
 	err := flags.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		flags.SetOutput(stderr)
+		flags.SetOutput(os.Stderr)
 		flags.PrintDefaults()
 		return c, err
 	case err != nil:
-		return c, fmt.Errorf("%w: %w (-h lists the flags)", errUsage, err)
+		return c, err
 	case flags.NArg() > 0:
-		return c, fmt.Errorf("%w: there are flags only, not %q", errUsage, flags.Arg(0))
+		return c, fmt.Errorf("it takes flags only, not %q", flags.Arg(0))
 	case c.ChargeTime < time.Second || c.ChargeTime > time.Minute:
-		return c, fmt.Errorf("%w: -charge-time must be 1s to 1m", errUsage)
+		return c, errors.New("-charge-time must be 1s to 1m")
 	}
 	level := slog.LevelError + 1 // nothing: what goes wrong in the stories does so on purpose
 	if c.Serve {
@@ -87,6 +74,6 @@ func parse(args []string, stdout, stderr io.Writer) (app.Config, error) {
 	if *verbose {
 		level = slog.LevelDebug
 	}
-	c.Log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
+	c.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 	return c, nil
 }

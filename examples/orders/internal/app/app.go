@@ -1,3 +1,9 @@
+// Package app puts the example together: the database, the bank, the shop, the worker of the queues, or the
+// two stories.
+//
+//	connected ─► listen ─► migrated ─► bank ─► shop ─┬─ -serve: "listening on …", until the context ends
+//	                                                 └─ else: the stories
+//	exit ◄─ pool closed ◄─ bank stopped ◄─ requests ended
 package app
 
 import (
@@ -9,7 +15,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -30,8 +35,6 @@ type Config struct {
 	Addr  string
 	// DSN of the server; empty: ONEROW_DSN. The stories make a database of their own there and drop it.
 	DSN string
-	// Seed is the bank's.
-	Seed int64
 	// ChargeTime is how long the bank's answer is waited for.
 	ChargeTime time.Duration
 	// Hold is how long the bank's card "held" waits. Default 2 seconds.
@@ -47,11 +50,16 @@ const keep = 30 * 24 * time.Hour
 // poll is how often the idle worker looks at the queues.
 const poll = 250 * time.Millisecond
 
+// readTime is how long a request may take to be read. A charge that is cut off when the example stops is seen as
+// unclear by the next start: its key stays in progress and becomes overdue.
+const readTime = 30 * time.Second
+
 // maxConns is how many connections the pool has: each request needs one at a time.
 const maxConns = 20
 
-// withDatabase runs fn with a pool on the database that is told, for the stories on a new one.
-func withDatabase(ctx context.Context, c Config, fn func(db *sql.DB) error) (err error) {
+// Run runs the example. When ctx ends it stops everything; that is no error with Serve, and the context's
+// otherwise.
+func Run(ctx context.Context, c Config) (err error) {
 	place, err := connect.Open(ctx, c.DSN, "orders", !c.Serve, maxConns)
 	if err != nil {
 		return err
@@ -62,36 +70,23 @@ func withDatabase(ctx context.Context, c Config, fn func(db *sql.DB) error) (err
 		if _, err := fmt.Fprintf(c.Out, "On %s, in the database %s of its own.\n", place.Server, place.Name); err != nil {
 			return err
 		}
+		c.Addr, c.Hold = "127.0.0.1:0", time.Minute // the story lets go itself
+		return With(ctx, place.DB, c, demo.Tell)
 	}
-	return fn(place.DB)
-}
-
-// Run runs the example. When ctx ends it stops everything; that is no error with Serve, and the context's
-// otherwise.
-func Run(ctx context.Context, c Config) error {
-	if c.Serve {
-		return withDatabase(ctx, c, func(db *sql.DB) error {
-			return With(ctx, db, c, func(ctx context.Context, w demo.World) error {
-				if _, err := fmt.Fprintf(c.Out, "listening on %s\n", w.URL); err != nil {
-					return err
-				}
-				return w.Carts.Run(ctx, poll, c.Log)
-			})
-		})
-	}
-	c.Addr = "127.0.0.1:0"
-	return withDatabase(ctx, c, func(db *sql.DB) error {
-		c.Hold = time.Minute // the story lets go itself
-		return With(ctx, db, c, demo.Tell)
+	return With(ctx, place.DB, c, func(ctx context.Context, w demo.World) error {
+		if _, err := fmt.Fprintf(c.Out, "listening on %s\n", w.URL); err != nil {
+			return err
+		}
+		return w.Carts.Run(ctx, poll, c.Log)
 	})
 }
 
 // With starts the example on a database and runs fn beside it; when fn returns, ctx ends or a part fails,
 // everything is stopped. The error is the first one.
 func With(ctx context.Context, db *sql.DB, c Config, fn func(ctx context.Context, w demo.World) error) (err error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Addr)
+	listener, err := connect.Listen(ctx, c.Addr)
 	if err != nil {
-		return fmt.Errorf("cannot listen on %s: %w; choose another address with -addr", c.Addr, err)
+		return err
 	}
 	// Serve closes it, too, if it comes that far.
 	defer func() {
@@ -103,7 +98,7 @@ func With(ctx context.Context, db *sql.DB, c Config, fn func(ctx context.Context
 		return err
 	}
 	url, secret := "http://"+listener.Addr().String(), rand.Text()
-	service, err := bank.Start(ctx, bank.Config{DB: db, Notices: url + "/bank/notices", Secret: secret, Seed: c.Seed, Hold: c.Hold, Log: c.Log})
+	service, err := bank.Start(ctx, bank.Config{DB: db, Notices: url + "/bank/notices", Secret: secret, Hold: c.Hold, Log: c.Log})
 	if err != nil {
 		return err
 	}
@@ -129,46 +124,6 @@ func With(ctx context.Context, db *sql.DB, c Config, fn func(ctx context.Context
 		}
 		return err
 	})
-	serve(inner, parts, listener, api.Handler(), c)
+	parts.Go(func() error { return connect.Serve(inner, listener, api.Handler(), readTime, c.Log) })
 	return parts.Wait()
-}
-
-// Limits of a connection.
-const (
-	headerTime = 10 * time.Second
-	readTime   = 30 * time.Second
-	idleTime   = 2 * time.Minute
-	maxHeader  = 64 << 10
-	// stopTime is how long requests may go on after the context ended. A charge that is cut off then is seen
-	// as unclear by the next start: its key stays in progress and becomes overdue.
-	stopTime = 1500 * time.Millisecond
-)
-
-// serve answers requests until ctx ends.
-func serve(ctx context.Context, parts *errgroup.Group, listener net.Listener, handler http.Handler, c Config) {
-	server := &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: headerTime,
-		ReadTimeout:       readTime,
-		IdleTimeout:       idleTime,
-		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
-	}
-	parts.Go(func() error {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("serve: %w", err)
-		}
-		return nil
-	})
-	parts.Go(func() error {
-		<-ctx.Done()
-		c.Log.Info("stopping")
-		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
-		defer cancel()
-		if err := server.Shutdown(grace); err != nil {
-			c.Log.Warn("requests were cut off", "error", err)
-			return server.Close()
-		}
-		return nil
-	})
 }

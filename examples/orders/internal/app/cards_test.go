@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/onerow/onerow/examples/orders/internal/bank"
 	"github.com/onerow/onerow/examples/orders/internal/demo"
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -38,7 +39,10 @@ func call(ctx context.Context, method, url, key, body string, dest any) (status 
 	return res.StatusCode, errors.Join(err, res.Body.Close())
 }
 
-// A bank that does anything, by its seed: each order is sent until it has a final answer, what is unclear is
+// mix are cards that bring every answer of the bank.
+var mix = []string{bank.OK, bank.OK, bank.Declined, bank.Late, bank.OK, bank.Cut, bank.Lost, bank.OK, bank.Fails, bank.OK}
+
+// A bank that does anything: each order is sent until it has a final answer, what is unclear is
 // resolved by an operator who races with the bank's late notices. Every order ends, with one charge or,
 // declined, none.
 func TestAnyCard(t *testing.T) {
@@ -53,7 +57,7 @@ func TestAnyCard(t *testing.T) {
 					continue
 				}
 				g.Go(func() (err error) {
-					statuses[i], err = call(ctx, http.MethodPost, w.URL+"/orders", fmt.Sprint("key-", i), fmt.Sprintf(`{"item":"n%d","amount":5,"card":"any"}`, i), nil)
+					statuses[i], err = call(ctx, http.MethodPost, w.URL+"/orders", fmt.Sprint("key-", i), fmt.Sprintf(`{"item":"n%d","amount":5,"card":%q}`, i, mix[i%len(mix)]), nil)
 					return err
 				})
 			}
@@ -65,7 +69,7 @@ func TestAnyCard(t *testing.T) {
 				t.Fatal(err)
 			}
 			if round == 0 && len(entries) == 0 {
-				t.Error("no answer was unclear: another seed, please")
+				t.Error("no answer was unclear")
 			}
 			for _, e := range entries {
 				if _, err := w.Shop.Resolve(ctx, "olga", e); err != nil && !errors.Is(err, idempotency.ErrChanged) {

@@ -20,7 +20,7 @@ var levels = racetest.Levels()
 // with runs the example on a database of its own beside a test.
 func with(t *testing.T, db *sql.DB, c Config, test func(ctx context.Context, w demo.World)) {
 	t.Helper()
-	c.Addr, c.Log, c.Seed = "127.0.0.1:0", slog.New(slog.DiscardHandler), 1
+	c.Addr, c.Log = "127.0.0.1:0", slog.New(slog.DiscardHandler)
 	if c.Out == nil {
 		c.Out = io.Discard
 	}

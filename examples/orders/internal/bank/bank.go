@@ -1,3 +1,11 @@
+// Package bank is the payment service of the example: an HTTP server of its own that charges whoever asks, as
+// often as it is asked. It knows no idempotency keys, so its ledger shows what the shop did.
+//
+//	POST /charges {"reference","amount","card"}   201 {"id"}, 402 declined, 500, no answer, a late one
+//	GET  /charges?reference=…                     the charges that it made, for whoever has to find out
+//
+// How it answers depends on the card, see [Cards]. A charge whose client did not wait for the answer is told to the
+// shop as a notice (a web hook), sent again until the shop takes it. [Bank.Down] makes the bank unreachable.
 package bank
 
 import (
@@ -19,8 +27,6 @@ type Config struct {
 	DB onerow.DB
 	// Notices is the URL of the shop that late answers go to, Secret what they are signed with.
 	Notices, Secret string
-	// Seed is for the card Any.
-	Seed int64
 	// Hold is how long the card Held waits. Default 2 seconds.
 	Hold time.Duration
 	// Log gets what the bank does.
@@ -63,7 +69,7 @@ func Start(ctx context.Context, cfg Config) (*Bank, error) {
 	return b, nil
 }
 
-// URL is where it is.
+// URL is the bank's address.
 func (b *Bank) URL() string { return "http://" + b.addr }
 
 // Up makes the bank reachable at its address.

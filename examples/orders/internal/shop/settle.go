@@ -83,27 +83,25 @@ func (s *Shop) settle(ctx context.Context, actor, reason string, seen idempotenc
 
 // notice takes the bank's late answers. While the request still waits for the answer itself, or something
 // goes wrong, the bank is told to come again; what is already settled is a no-op.
-func (s *Shop) notice(w http.ResponseWriter, r *http.Request) {
+func (s *Shop) notice(w http.ResponseWriter, r *http.Request) error {
 	if subtle.ConstantTimeCompare([]byte(r.Header.Get(bank.SecretHeader)), []byte(s.Secret)) != 1 {
-		s.problem(w, r, http.StatusForbidden, "this is for the bank", nil)
-		return
+		return &failure{status: http.StatusForbidden, detail: "this is for the bank"}
 	}
 	var c bank.Charge
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest)).Decode(&c); err != nil || c.ID <= 0 {
-		s.problem(w, r, http.StatusBadRequest, "not a notice", err)
-		return
+		return &failure{status: http.StatusBadRequest, detail: "not a notice", cause: err}
 	}
 	settled, err := s.late(r.Context(), c)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		s.missing(w, r, err)
+		return err
 	case err != nil:
-		s.later(w, r, "the notice cannot be taken now", err)
+		return later("the notice cannot be taken now", err)
 	case !settled:
-		s.later(w, r, "the order still waits for its answer", nil)
-	default:
-		w.WriteHeader(http.StatusNoContent)
+		return later("the order still waits for its answer", nil)
 	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 func (s *Shop) late(ctx context.Context, c bank.Charge) (settled bool, err error) {
