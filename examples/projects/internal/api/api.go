@@ -36,18 +36,18 @@ func (a *API) Register(mux *http.ServeMux) {
 		"/healthz":                              {"GET": a.health},
 		"/api/users":                            {"GET": a.listUsers, "POST": a.createUser},
 		"/api/users/{id}/plan":                  {"PUT": a.setPlan},
-		"/api/users/{id}/projects":              {"GET": a.listProjects, "POST": a.createProject},
-		"/api/projects/{id}":                    {"GET": a.getProject, "PATCH": a.renameProject, "DELETE": a.deleteProject},
-		"/api/projects/{id}/archive":            {"POST": a.archiveProject},
-		"/api/projects/{id}/activate":           {"POST": a.activateProject},
-		"/api/projects/{id}/cancel-delete":      {"POST": a.cancelDelete},
-		"/api/projects/{id}/screens":            {"GET": a.listScreens},
+		"/api/users/{id}/projects":              {"GET": many(a.store.Projects, as), "POST": a.createProject},
+		"/api/projects/{id}":                    {"GET": one(a.store.Project), "PATCH": a.renameProject, "DELETE": a.deleteProject},
+		"/api/projects/{id}/archive":            {"POST": one(a.store.ArchiveProject)},
+		"/api/projects/{id}/activate":           {"POST": one(a.store.ActivateProject)},
+		"/api/projects/{id}/cancel-delete":      {"POST": one(a.store.CancelDelete)},
+		"/api/projects/{id}/screens":            {"GET": many(a.store.Screens, screenOf)},
 		"/api/projects/{id}/screens/{$}":        {"GET": a.noName, "PUT": a.noName},
 		"/api/projects/{id}/screens/{filename}": {"GET": a.findScreen, "PUT": a.upload},
-		"/api/screens/{id}/archive":             {"POST": a.archiveScreen},
-		"/api/screens/{id}/activate":            {"POST": a.activateScreen},
-		"/api/screens/{id}/comments":            {"GET": a.listComments, "POST": a.addComment},
-		"/api/jobs/{id}":                        {"GET": a.getJob},
+		"/api/screens/{id}/archive":             {"POST": screen(a.store.ArchiveScreen)},
+		"/api/screens/{id}/activate":            {"POST": screen(a.store.ActivateScreen)},
+		"/api/screens/{id}/comments":            {"GET": many(a.comments, as), "POST": a.addComment},
+		"/api/jobs/{id}":                        {"GET": one(a.store.Job)},
 	} {
 		mux.Handle(path, a.dispatch(m))
 	}
@@ -102,8 +102,6 @@ func id(r *http.Request) (int64, error) {
 	return n, nil
 }
 
-const maxGrace = 24 * time.Hour
-
 // grace is the parameter of a delete.
 func grace(r *http.Request) (time.Duration, error) {
 	text := r.URL.Query().Get("grace")
@@ -111,7 +109,7 @@ func grace(r *http.Request) (time.Duration, error) {
 		return 0, nil
 	}
 	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 || d > maxGrace {
+	if err != nil || d < 0 || d > 24*time.Hour {
 		return 0, problem.New(http.StatusBadRequest, "grace must be a duration from 0s to 24h, such as 30s.")
 	}
 	return d, nil

@@ -8,6 +8,8 @@ import (
 	"github.com/onerow/onerow/examples/projects/internal/problem"
 	"github.com/onerow/onerow/examples/projects/internal/store"
 	"github.com/onerow/onerow/examples/projects/internal/web"
+	"github.com/onerow/onerow/repo"
+	"github.com/onerow/onerow/schema"
 )
 
 // screenJSON is a screen and where its file is.
@@ -20,26 +22,6 @@ type screenJSON struct {
 
 func screenOf(s store.Screen) screenJSON {
 	return screenJSON{Screen: s, Base: string(s.Base), URL: web.FileURL(s), ThumbURL: web.ThumbURL(s)}
-}
-
-func (a *API) listScreens(w http.ResponseWriter, r *http.Request) error {
-	projectID, err := id(r)
-	if err != nil {
-		return err
-	}
-	state, cursor, n, err := paging(r)
-	if err != nil {
-		return err
-	}
-	page, err := a.store.Screens(r.Context(), projectID, state, cursor, n)
-	if err != nil {
-		return err
-	}
-	views := make([]screenJSON, len(page.Items))
-	for i, s := range page.Items {
-		views[i] = screenOf(s)
-	}
-	return reply(w, http.StatusOK, list[screenJSON]{views, orNull(string(page.Next))})
 }
 
 func (a *API) findScreen(w http.ResponseWriter, r *http.Request) error {
@@ -100,24 +82,12 @@ func (a *API) swallow(r *http.Request) {
 	}
 }
 
-func (a *API) moveScreen(w http.ResponseWriter, r *http.Request, verb func(context.Context, int64) (store.Screen, error)) error {
-	screenID, err := id(r)
-	if err != nil {
-		return err
-	}
-	s, err := verb(r.Context(), screenID)
-	if err != nil {
-		return err
-	}
-	return reply(w, http.StatusOK, screenOf(s))
-}
-
-func (a *API) archiveScreen(w http.ResponseWriter, r *http.Request) error {
-	return a.moveScreen(w, r, a.store.ArchiveScreen)
-}
-
-func (a *API) activateScreen(w http.ResponseWriter, r *http.Request) error {
-	return a.moveScreen(w, r, a.store.ActivateScreen)
+// screen answers with what a verb makes of the screen in the path.
+func screen(verb func(ctx context.Context, id int64) (store.Screen, error)) handler {
+	return one(func(ctx context.Context, id int64) (screenJSON, error) {
+		s, err := verb(ctx, id)
+		return screenOf(s), err
+	})
 }
 
 func (a *API) addComment(w http.ResponseWriter, r *http.Request) error {
@@ -142,21 +112,10 @@ func (a *API) addComment(w http.ResponseWriter, r *http.Request) error {
 	return reply(w, http.StatusCreated, c)
 }
 
-func (a *API) listComments(w http.ResponseWriter, r *http.Request) error {
-	screenID, err := id(r)
-	if err != nil {
-		return err
+// comments reads a page of the comments on a screen that is there.
+func (a *API) comments(ctx context.Context, screenID int64, _ schema.State, cursor string, limit int) (repo.Page[store.Comment], error) {
+	if _, err := a.store.Screen(ctx, screenID); err != nil {
+		return repo.Page[store.Comment]{}, err
 	}
-	_, cursor, n, err := paging(r)
-	if err != nil {
-		return err
-	}
-	if _, err := a.store.Screen(r.Context(), screenID); err != nil {
-		return err
-	}
-	page, err := a.store.Comments(r.Context(), screenID, cursor, n)
-	if err != nil {
-		return err
-	}
-	return reply(w, http.StatusOK, list[store.Comment]{page.Items, orNull(string(page.Next))})
+	return a.store.Comments(ctx, screenID, cursor, limit)
 }

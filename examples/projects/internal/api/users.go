@@ -67,11 +67,7 @@ func (a *API) listUsers(w http.ResponseWriter, r *http.Request) error {
 		users = users[:limit]
 		next = strconv.FormatInt(users[limit-1].ID, 10)
 	}
-	views := make([]userJSON, len(users))
-	for i, u := range users {
-		views[i] = userOf(u)
-	}
-	return reply(w, http.StatusOK, list[userJSON]{views, orNull(next)})
+	return reply(w, http.StatusOK, listOf(users, next, userOf))
 }
 
 func (a *API) setPlan(w http.ResponseWriter, r *http.Request) error {

@@ -100,8 +100,8 @@ func (p *Pages) Register(mux *http.ServeMux) {
 		"POST /projects/{id}/undo":         p.undo,
 		"POST /projects/{id}/screens":      p.upload,
 		"GET /screens/{id}":                p.screen,
-		"POST /screens/{id}/archive":       p.archiveScreen,
-		"POST /screens/{id}/activate":      p.activateScreen,
+		"POST /screens/{id}/archive":       p.moveScreen("Archived", p.store.ArchiveScreen),
+		"POST /screens/{id}/activate":      p.moveScreen("Activated", p.store.ActivateScreen),
 		"POST /screens/{id}/comments":      p.comment,
 		"GET /screens/{id}/file/{key}/{n}": p.file,
 		"GET /screens/{id}/thumb/{key}":    p.thumb,
@@ -176,6 +176,14 @@ func (p *Pages) redirect(w http.ResponseWriter, r *http.Request, f *flash, forma
 
 // maxForm is the longest form, in bytes.
 const maxForm = 256 << 10
+
+// posted reads the id in the path and the fields of the form.
+func posted(w http.ResponseWriter, r *http.Request) (id int64, err error) {
+	if id, err = pathID(r); err == nil {
+		err = form(w, r)
+	}
+	return id, err
+}
 
 // form reads the fields of a form.
 func form(w http.ResponseWriter, r *http.Request) error {

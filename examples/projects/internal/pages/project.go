@@ -43,11 +43,8 @@ func (p *Pages) project(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *Pages) rename(w http.ResponseWriter, r *http.Request) error {
-	id, err := pathID(r)
+	id, err := posted(w, r)
 	if err != nil {
-		return err
-	}
-	if err := form(w, r); err != nil {
 		return err
 	}
 	project, err := p.store.RenameProject(r.Context(), id, r.PostForm.Get("name"))

@@ -46,11 +46,8 @@ func (p *Pages) showScreen(w http.ResponseWriter, r *http.Request, status int, d
 }
 
 func (p *Pages) comment(w http.ResponseWriter, r *http.Request) error {
-	id, err := pathID(r)
+	id, err := posted(w, r)
 	if err != nil {
-		return err
-	}
-	if err := form(w, r); err != nil {
 		return err
 	}
 	body := r.PostForm.Get("body")
@@ -64,28 +61,23 @@ func (p *Pages) comment(w http.ResponseWriter, r *http.Request) error {
 	return p.redirect(w, r, nil, "/screens/%d#comments", id)
 }
 
-func (p *Pages) archiveScreen(w http.ResponseWriter, r *http.Request) error {
-	return p.moveScreen(w, r, "Archived", p.store.ArchiveScreen)
-}
-
-func (p *Pages) activateScreen(w http.ResponseWriter, r *http.Request) error {
-	return p.moveScreen(w, r, "Activated", p.store.ActivateScreen)
-}
-
-func (p *Pages) moveScreen(w http.ResponseWriter, r *http.Request, verb string, run func(context.Context, int64) (store.Screen, error)) error {
-	before, err := move(r, p.store.Screen)
-	if err != nil {
-		return err
+// moveScreen runs a verb on the screen in the path and says what became of its name.
+func (p *Pages) moveScreen(said string, verb func(context.Context, int64) (store.Screen, error)) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		before, err := move(r, p.store.Screen)
+		if err != nil {
+			return err
+		}
+		screen, err := verb(r.Context(), before.ID)
+		if err != nil {
+			return err
+		}
+		text := fmt.Sprintf("%s “%s”.", said, isolated(screen.Filename))
+		if screen.Filename != before.Filename {
+			text = fmt.Sprintf("%s as “%s”, since another screen has the name now.", said, isolated(screen.Filename))
+		}
+		return p.redirect(w, r, good(text), "/projects/%d", screen.ProjectID)
 	}
-	screen, err := run(r.Context(), before.ID)
-	if err != nil {
-		return err
-	}
-	text := fmt.Sprintf("%s “%s”.", verb, isolated(screen.Filename))
-	if screen.Filename != before.Filename {
-		text = fmt.Sprintf("%s as “%s”, since another screen has the name now.", verb, isolated(screen.Filename))
-	}
-	return p.redirect(w, r, good(text), "/projects/%d", screen.ProjectID)
 }
 
 type jobData struct {

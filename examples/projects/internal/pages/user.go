@@ -118,11 +118,8 @@ func (p *Pages) readDeletion(ctx context.Context, jobID int64) (d *deletion, own
 }
 
 func (p *Pages) setPlan(w http.ResponseWriter, r *http.Request) error {
-	id, err := pathID(r)
+	id, err := posted(w, r)
 	if err != nil {
-		return err
-	}
-	if err := form(w, r); err != nil {
 		return err
 	}
 	u, err := p.store.SetTier(r.Context(), id, store.Tier(r.PostForm.Get("plan")))
@@ -133,11 +130,8 @@ func (p *Pages) setPlan(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *Pages) createProject(w http.ResponseWriter, r *http.Request) error {
-	id, err := pathID(r)
+	id, err := posted(w, r)
 	if err != nil {
-		return err
-	}
-	if err := form(w, r); err != nil {
 		return err
 	}
 	name, requestID := r.PostForm.Get("name"), r.PostForm.Get("request_id")

@@ -161,8 +161,6 @@ const sweepEvery = 2 * time.Second
 
 // Sweep runs SweepOnce until ctx ends, and returns nil. Errors are logged.
 func (s *Store) Sweep(ctx context.Context) error {
-	timer := time.NewTimer(sweepEvery)
-	defer timer.Stop()
 	for {
 		n, err := s.SweepOnce(ctx)
 		switch {
@@ -175,11 +173,10 @@ func (s *Store) Sweep(ctx context.Context) error {
 		if n > 0 && err == nil && ctx.Err() == nil {
 			continue
 		}
-		timer.Reset(sweepEvery)
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-timer.C:
+		case <-time.After(sweepEvery):
 		}
 	}
 }

@@ -6,10 +6,8 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/onerow/onerow/migrations"
-	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/live"
 )
 
@@ -17,8 +15,7 @@ import (
 // the toolkit's.
 const VersionTable = "projects_goose_version"
 
-// migrationFS has one migration by hand, and one that is generated from the plan
-// (see migrationText) and compared with it in a test.
+// migrationFS has one migration by hand, and one that TestGenerated generates from the plan.
 //
 //go:embed migrations/*.sql
 var migrationFS embed.FS
@@ -38,20 +35,4 @@ func Migrate(ctx context.Context, db *sql.DB) error {
 		return fmt.Errorf("store: migrate: %w", err)
 	}
 	return live.Verify(ctx, db, Plan())
-}
-
-// migrationText is migrations/00002_resources.sql: the plan's tables. DDL commits
-// by itself, so each statement must be able to run twice.
-func migrationText() string {
-	var up, down strings.Builder
-	for _, stmt := range Plan().DDL() {
-		up.WriteString(strings.Replace(stmt, "CREATE TABLE ", "CREATE TABLE IF NOT EXISTS ", 1) + ";\n\n")
-	}
-	for _, r := range Plan().Resources {
-		for _, table := range r.Tables() {
-			down.WriteString("DROP TABLE IF EXISTS " + schema.Quote(table) + ";\n")
-		}
-	}
-	return "-- +goose NO TRANSACTION\n-- +goose Up\n-- Generated from the plan in plan.go: go test -C examples ./projects/internal/store -run TestGenerated -update\n" +
-		up.String() + "-- +goose Down\n" + down.String()
 }

@@ -3,12 +3,14 @@ package store
 import (
 	"flag"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/planfile"
 )
 
@@ -79,4 +81,20 @@ func TestMigrateTwice(t *testing.T) {
 	} else {
 		t.Log(err)
 	}
+}
+
+// migrationText is migrations/00002_resources.sql: the plan's tables. DDL commits
+// by itself, so each statement must be able to run twice.
+func migrationText() string {
+	var up, down strings.Builder
+	for _, stmt := range Plan().DDL() {
+		up.WriteString(strings.Replace(stmt, "CREATE TABLE ", "CREATE TABLE IF NOT EXISTS ", 1) + ";\n\n")
+	}
+	for _, r := range Plan().Resources {
+		for _, table := range r.Tables() {
+			down.WriteString("DROP TABLE IF EXISTS " + schema.Quote(table) + ";\n")
+		}
+	}
+	return "-- +goose NO TRANSACTION\n-- +goose Up\n-- Generated from the plan in plan.go: go test -C examples ./projects/internal/store -run TestGenerated -update\n" +
+		up.String() + "-- +goose Down\n" + down.String()
 }

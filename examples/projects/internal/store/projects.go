@@ -30,11 +30,6 @@ func (s *Store) Project(ctx context.Context, id int64) (Project, error) {
 	return s.projects.Get(ctx, s.db, id)
 }
 
-// FindProject returns the user's active project of this name in any spelling.
-func (s *Store) FindProject(ctx context.Context, userID int64, name string) (Project, error) {
-	return s.projects.Find(ctx, s.db, userID, name)
-}
-
 // Projects returns a page of a user's projects. Errors: onerow.ErrNotFound for the
 // user, repo.ErrInvalidCursor. Two statements.
 func (s *Store) Projects(ctx context.Context, userID int64, state schema.State, cursor string, limit int) (repo.Page[Project], error) {

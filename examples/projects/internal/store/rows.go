@@ -3,6 +3,7 @@ package store
 import (
 	"time"
 
+	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -71,7 +72,7 @@ func (t Tier) Limit() (limit int, ok bool) {
 	case Pro:
 		return 10, true
 	case Team:
-		return unlimited, true
+		return quota.Unlimited, true
 	}
 	return 0, false
 }

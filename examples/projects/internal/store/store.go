@@ -16,9 +16,6 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// unlimited is the limit of a tier without one.
-const unlimited = quota.Unlimited
-
 var (
 	// ErrTier means that there is no such plan to subscribe to.
 	ErrTier = errors.New("store: no such plan")

@@ -51,14 +51,27 @@ const userColumns = `SELECT id, name, plan, TIMESTAMPDIFF(MICROSECOND, '1970-01-
 const selectUser = userColumns + `WHERE id = ?`
 
 func readUser(ctx context.Context, db onerow.DB, id int64) (User, error) {
-	var u User
-	var created int64
-	err := onerow.QueryRow(ctx, db, selectUser, []any{id}, &u.ID, &u.Name, (*string)(&u.Plan), &created)
-	if errors.Is(err, sql.ErrNoRows) {
-		return u, fmt.Errorf("store: user %d: %w", id, onerow.ErrNotFound)
+	users, err := readUsers(ctx, db, selectUser, id)
+	if err == nil && len(users) == 0 {
+		err = fmt.Errorf("store: user %d: %w", id, onerow.ErrNotFound)
 	}
-	u.CreatedAt = time.UnixMicro(created).UTC()
-	return u, err
+	if err != nil {
+		return User{}, err
+	}
+	return users[0], nil
+}
+
+func readUsers(ctx context.Context, db onerow.DB, query string, args ...any) ([]User, error) {
+	users := []User{}
+	err := onerow.Query(ctx, db, query, args, func(rows *sql.Rows) error {
+		var u User
+		var created int64
+		err := rows.Scan(&u.ID, &u.Name, (*string)(&u.Plan), &created)
+		u.CreatedAt = time.UnixMicro(created).UTC()
+		users = append(users, u)
+		return err
+	})
+	return users, err
 }
 
 // User returns an account, or onerow.ErrNotFound. One statement.
@@ -69,18 +82,7 @@ const listUsers = userColumns + `WHERE id > ? ORDER BY id LIMIT ?`
 
 // Users returns accounts behind the id after, oldest first. One statement.
 func (s *Store) Users(ctx context.Context, after int64, limit int) ([]User, error) {
-	users := []User{}
-	err := onerow.Query(ctx, s.db, listUsers, []any{after, limit}, func(rows *sql.Rows) error {
-		var u User
-		var created int64
-		if err := rows.Scan(&u.ID, &u.Name, (*string)(&u.Plan), &created); err != nil {
-			return err
-		}
-		u.CreatedAt = time.UnixMicro(created).UTC()
-		users = append(users, u)
-		return nil
-	})
-	return users, err
+	return readUsers(ctx, s.db, listUsers, after, limit)
 }
 
 // updateTier is by primary key; the version makes sure that the row changes.

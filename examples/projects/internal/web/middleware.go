@@ -24,10 +24,7 @@ type requestIDKey struct{}
 
 // RequestID returns the id under which the log has the request.
 func RequestID(ctx context.Context) string {
-	id, ok := ctx.Value(requestIDKey{}).(string)
-	if !ok {
-		return ""
-	}
+	id, _ := ctx.Value(requestIDKey{}).(string)
 	return id
 }
 
