@@ -17,8 +17,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/proof/internal/checkout"
+	"github.com/onerow/onerow/proof/soak/fuzz"
 	"github.com/onerow/onerow/proof/soak/limitfuzz"
 	"github.com/onerow/onerow/proof/soak/load"
 	"github.com/onerow/onerow/proof/soak/restorefuzz"
@@ -100,7 +100,7 @@ func parseOptions(args []string) (options, error) {
 		several = o.clusterFlags(flags)
 		args = args[1:]
 	} else {
-		flags.StringVar(&o.engine, "engine", "", "mariadb or mysql; default: the server program that is found")
+		fuzz.EngineFlag(flags, &o.engine)
 	}
 	flags.Float64Var(&o.minutes, "minutes", 10, "how long there is chaos; 0.5 is half a minute")
 	flags.Uint64Var(&o.seed, "seed", 0, "what decides what is drawn; default: another each time")
@@ -108,7 +108,6 @@ func parseOptions(args []string) (options, error) {
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	o.engine = strings.ToLower(o.engine)
 	if o.seed == 0 {
 		o.seed = rand.Uint64N(1_000_000) + 1 //nolint:gosec // not a secret
 	}
@@ -117,10 +116,11 @@ func parseOptions(args []string) (options, error) {
 		return o, errors.New("-minutes must be more than 0")
 	case o.clients < o.webs:
 		return o, fmt.Errorf("-clients must be %d or more", o.webs)
-	case o.engine != "" && o.engine != "mariadb" && o.engine != "mysql":
-		return o, fmt.Errorf("-engine must be mariadb or mysql, not %q", o.engine)
 	case flags.NArg() > 0:
 		return o, fmt.Errorf("there is no %q: it is cluster, size, kill, trash, transactions, limits, restores, or flags alone", flags.Arg(0))
+	}
+	if err := fuzz.CheckEngine(&o.engine); err != nil {
+		return o, err
 	}
 	err := several()
 	return o, err
@@ -142,10 +142,7 @@ func (o options) command() string {
 	if o.engine != "" && o.kind != galera && o.kind != group {
 		command += " -engine " + o.engine
 	}
-	if program := os.Getenv(devdb.EnvMysqld); program != "" {
-		command = devdb.EnvMysqld + "=" + program + " " + command
-	}
-	return command
+	return fuzz.Again(command)
 }
 
 // last is the last line of a soak that did not end well: what it was, and how to repeat it.

@@ -38,7 +38,7 @@ func NewOptions(set *flag.FlagSet, clients int) *Options {
 	set.Uint64Var(&o.Seed, "seed", 0, "what decides what is drawn; default: another each time")
 	set.Float64Var(&o.minutes, "minutes", 2, "how long the load is")
 	set.Float64Var(&o.seconds, "seconds", 0, "how long the load is, instead of -minutes")
-	set.StringVar(&o.Engine, "engine", "", "mariadb or mysql; default: the server program that is found")
+	EngineFlag(set, &o.Engine)
 	set.IntVar(&o.Clients, "clients", clients, "how many clients there are")
 	return o
 }
@@ -52,7 +52,6 @@ func (o *Options) Parse(args []string) error {
 	if o.seconds != 0 {
 		o.Length = time.Duration(o.seconds * float64(time.Second))
 	}
-	o.Engine = strings.ToLower(o.Engine)
 	if o.Seed == 0 {
 		o.Seed = rand.Uint64N(1_000_000) + 1 //nolint:gosec // not a secret
 	}
@@ -61,12 +60,32 @@ func (o *Options) Parse(args []string) error {
 		return errors.New("-minutes and -seconds must be more than 0")
 	case o.Clients < 2:
 		return errors.New("-clients must be 2 or more")
-	case o.Engine != "" && o.Engine != "mariadb" && o.Engine != "mysql":
-		return fmt.Errorf("-engine must be mariadb or mysql, not %q", o.Engine)
 	case o.set.NArg() > 0:
 		return fmt.Errorf("there is no %q: flags only", o.set.Arg(0))
 	}
+	return CheckEngine(&o.Engine)
+}
+
+// EngineFlag declares -engine, for CheckEngine.
+func EngineFlag(set *flag.FlagSet, engine *string) {
+	set.StringVar(engine, "engine", "", "mariadb or mysql; default: the server program that is found")
+}
+
+// CheckEngine refuses an engine that there is not, and spells the others in small letters.
+func CheckEngine(engine *string) error {
+	*engine = strings.ToLower(*engine)
+	if *engine != "" && *engine != "mariadb" && *engine != "mysql" {
+		return fmt.Errorf("-engine must be mariadb or mysql, not %q", *engine)
+	}
 	return nil
+}
+
+// Again adds to a command the server program that the environment chooses.
+func Again(command string) string {
+	if program := os.Getenv(devdb.EnvMysqld); program != "" {
+		return devdb.EnvMysqld + "=" + program + " " + command
+	}
+	return command
 }
 
 // Rand draws for one part of the run, which has a number of its own, so that parts do not disturb each other.
@@ -82,11 +101,7 @@ func (o *Options) command() string {
 			text += fmt.Sprintf(" -%s=%s", f.Name, f.Value)
 		}
 	})
-	text += fmt.Sprint(" -seed ", o.Seed)
-	if program := os.Getenv(devdb.EnvMysqld); program != "" {
-		text = devdb.EnvMysqld + "=" + program + " " + text
-	}
-	return text
+	return Again(text + fmt.Sprint(" -seed ", o.Seed))
 }
 
 // Main parses the flags, calls run and returns the exit code.

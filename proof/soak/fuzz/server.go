@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -55,6 +57,22 @@ func Start(ctx context.Context, engine string, args ...string) (*devdb.Server, e
 	return server, nil
 }
 
+// Databases makes databases that are not there.
+func Databases(ctx context.Context, server *devdb.Server, names ...string) error {
+	for _, name := range names {
+		if err := server.CreateDatabase(ctx, name); err != nil {
+			return err //nolint:wrapcheck // it says all
+		}
+	}
+	return nil
+}
+
+// DSN is the data source name of a database at an address, which may be a proxy's.
+func DSN(server *devdb.Server, addr, database, params string) string {
+	user := server.Config(database)
+	return fmt.Sprintf("%s:%s@tcp(%s)/%s?%s", user.User, user.Passwd, addr, database, params)
+}
+
 // Admin opens a pool of the plain driver, straight to the server, that nothing of the toolkit guards.
 func Admin(server *devdb.Server, database string) (*sql.DB, error) {
 	connector, err := mysql.NewConnector(server.Config(database))
@@ -86,6 +104,26 @@ func Within(ctx context.Context, patience time.Duration, done func() (bool, erro
 			return false, nil
 		}
 	}
+}
+
+// patience is how long a client may take to end its call. Longer is a hang: no context of a client lasts so long.
+const patience = 90 * time.Second
+
+// brokenHang is the kind of what is found by Ended.
+const brokenHang = "a client hangs"
+
+// Ended waits until the clients have ended; an error says that nothing can be judged, for one hangs.
+func Ended(clients *sync.WaitGroup, found *Findings) error {
+	ended := make(chan struct{})
+	go func() { clients.Wait(); close(ended) }()
+	select {
+	case <-ended:
+		return nil
+	case <-time.After(patience):
+	}
+	stacks := make([]byte, 1<<20)
+	found.Add(brokenHang, "no end after %v:\n%s", patience, stacks[:runtime.Stack(stacks, true)])
+	return errors.New("clients hang, so nothing else can be judged")
 }
 
 // Close closes a pool. It has no error to tell: saying goodbye to the server fails on a session that was

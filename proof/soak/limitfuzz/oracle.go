@@ -19,7 +19,6 @@ const (
 	brokenNoted = "an owner who is to be counted is not counted"
 	brokenCount = "a count changes the room"
 	brokenLost  = "what is left of the room cannot be taken"
-	brokenHang  = "a client hangs"
 )
 
 // unlimited is the maximum of an owner without one.

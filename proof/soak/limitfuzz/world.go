@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"regexp"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,7 +30,6 @@ const (
 	owners   = 3
 	longest  = 60_000                // bytes after which a connection is cut, at most
 	between  = 2 * time.Second       // quiet points
-	patience = 90 * time.Second      // longer is a hang: no context of a client lasts so long
 	poolSize = 8                     // fewer than clients
 	killing  = 80 * time.Millisecond // between two kills, at most
 )
@@ -102,10 +100,8 @@ func (w *world) run(ctx context.Context) (err error) {
 
 // setUp makes the tables and the pool that kills.
 func (w *world) setUp(ctx context.Context) (err error) {
-	for _, name := range []string{database, quiet} {
-		if err := w.server.CreateDatabase(ctx, name); err != nil {
-			return err //nolint:wrapcheck // it says all
-		}
+	if err := fuzz.Databases(ctx, w.server, database, quiet); err != nil {
+		return err //nolint:wrapcheck // it says all
 	}
 	first, err := fuzz.Admin(w.server, database)
 	if err != nil {
@@ -136,9 +132,8 @@ func (w *world) connect() (err error) {
 		return err //nolint:wrapcheck // it says all
 	}
 	w.admin.SetMaxIdleConns(poolSize)
-	user := w.server.Config(database)
 	open := func(addr, params string) *sql.DB {
-		db, oerr := pool.Open(fmt.Sprintf("%s:%s@tcp(%s)/%s?innodb_lock_wait_timeout=5%s", user.User, user.Passwd, addr, database, params))
+		db, oerr := pool.Open(fuzz.DSN(w.server, addr, database, "innodb_lock_wait_timeout=5"+params))
 		if oerr != nil {
 			err = errors.Join(err, oerr)
 			return nil
@@ -198,14 +193,8 @@ func (w *world) load(ctx context.Context) error {
 	})
 	trouble.Wait()
 	w.cutter.Stop()
-	ended := make(chan struct{})
-	go func() { clients.Wait(); close(ended) }()
-	select {
-	case <-ended:
-	case <-time.After(patience):
-		stacks := make([]byte, 1<<20)
-		w.found.Add(brokenHang, "no end after %v:\n%s", patience, stacks[:runtime.Stack(stacks, true)])
-		return errors.New("clients hang, so nothing else can be judged")
+	if err := fuzz.Ended(&clients, w.found); err != nil {
+		return err //nolint:wrapcheck // it says all
 	}
 	err = w.quietPoint(context.WithoutCancel(ctx), w.Rand(4)) // with the sweep, which has what is noted
 	stopBack()

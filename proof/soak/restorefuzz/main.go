@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -42,10 +41,7 @@ func (o options) again(seed uint64) string {
 	if o.engine != "" {
 		text += " -engine " + o.engine
 	}
-	if program := os.Getenv(devdb.EnvMysqld); program != "" {
-		text = devdb.EnvMysqld + "=" + program + " " + text
-	}
-	return text
+	return fuzz.Again(text)
 }
 
 // Main is the command, with its exit code.
@@ -54,14 +50,15 @@ func Main(args []string) int {
 	set := flag.NewFlagSet("restores", flag.ExitOnError)
 	set.Uint64Var(&o.seeds, "seeds", 1000, "how many seeds are tried")
 	set.Uint64Var(&o.first, "first", 1, "the first one")
-	set.StringVar(&o.engine, "engine", "", "mariadb or mysql; default: the server program that is found")
+	fuzz.EngineFlag(set, &o.engine)
 	err := set.Parse(args)
-	switch o.engine = strings.ToLower(o.engine); {
+	if err == nil {
+		err = fuzz.CheckEngine(&o.engine)
+	}
+	switch {
 	case err != nil:
 	case o.seeds == 0:
 		err = errors.New("-seeds must be 1 or more")
-	case o.engine != "" && o.engine != "mariadb" && o.engine != "mysql":
-		err = fmt.Errorf("-engine must be mariadb or mysql, not %q", o.engine)
 	case set.NArg() > 0:
 		err = fmt.Errorf("there is no %q: flags only", set.Arg(0))
 	}
@@ -139,8 +136,7 @@ func open(ctx context.Context, server *devdb.Server, level int) (*sql.DB, error)
 	if err := server.CreateDatabase(ctx, database); err != nil {
 		return nil, err //nolint:wrapcheck // it says all
 	}
-	c := server.Config(database)
-	db, err := pool.Open(fmt.Sprintf("%s:%s@tcp(%s)/%s?%s=%s", c.User, c.Passwd, c.Addr, database, server.IsolationVariable(), url.QueryEscape("'"+levels[level]+"'")))
+	db, err := pool.Open(fuzz.DSN(server, server.Config("").Addr, database, server.IsolationVariable()+"="+url.QueryEscape("'"+levels[level]+"'")))
 	if err == nil {
 		err = migrations.Up(ctx, db)
 	}

@@ -24,7 +24,6 @@ const (
 	brokenWaiting  = "a session still waits for a caller who has his answer"
 	brokenOften    = "a function was run many times for what cannot succeed"
 	brokenShifted  = "arguments went to another statement without an error"
-	brokenHang     = "a client hangs"
 	brokenDisguise = "the function was told of another end than it had"
 )
 

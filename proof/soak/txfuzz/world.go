@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"os"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -106,10 +105,8 @@ func (w *world) run(ctx context.Context) (err error) {
 
 // setUp makes the tables.
 func (w *world) setUp(ctx context.Context) (err error) {
-	for _, name := range []string{database, quiet} {
-		if err := w.server.CreateDatabase(ctx, name); err != nil {
-			return err //nolint:wrapcheck // it says all
-		}
+	if err := fuzz.Databases(ctx, w.server, database, quiet); err != nil {
+		return err //nolint:wrapcheck // it says all
 	}
 	first, err := fuzz.Admin(w.server, database)
 	if err != nil {
@@ -146,8 +143,7 @@ func (w *world) connect() (err error) {
 
 // openPools opens one of each kind, of which a lock wait ends after so many seconds.
 func openPools(server *devdb.Server, addr, database string, wait int) ([]*shared, error) {
-	user := server.Config(database)
-	dsn := fmt.Sprintf("%s:%s@tcp(%s)/%s?innodb_lock_wait_timeout=%d", user.User, user.Passwd, addr, database, wait)
+	dsn := fuzz.DSN(server, addr, database, fmt.Sprint("innodb_lock_wait_timeout=", wait))
 	opened, err := pool.Open(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("soak: %w", err)
@@ -171,10 +167,6 @@ func openPools(server *devdb.Server, addr, database string, wait int) ([]*shared
 	}
 	return all, nil
 }
-
-// patience is how long a client may take to end what he does. Longer is a hang: no context of his lasts so
-// long.
-const patience = 90 * time.Second
 
 // load runs the clients and the trouble, until the time is over or ctx ends.
 func (w *world) load(ctx context.Context) error {
@@ -208,14 +200,8 @@ func (w *world) load(ctx context.Context) error {
 	})
 	trouble.Wait()
 	w.cutter.Stop()
-	ended := make(chan struct{})
-	go func() { clients.Wait(); close(ended) }()
-	select {
-	case <-ended:
-	case <-time.After(patience):
-		stacks := make([]byte, 1<<20)
-		w.found.Add(brokenHang, "no end after %v:\n%s", patience, stacks[:runtime.Stack(stacks, true)])
-		return errors.New("clients hang, so nothing else can be judged")
+	if err := fuzz.Ended(&clients, w.found); err != nil {
+		return err //nolint:wrapcheck // it says all
 	}
 	return errors.Join(<-errs, <-errs, <-errs)
 }
