@@ -1,11 +1,11 @@
-// Command postcards shows package serial at work: numbered postcards are sold, and each purchase event claims a
-// range of numbers. Events are delivered several times at once, a process dies, a purchase is refunded.
+// Command postcards shows package serial at work: each event of a purchase claims a range of numbered
+// postcards. Events are delivered several times at once, a process dies, a purchase is refunded.
 //
 //	make demo DEMO=postcards          or: go run -C examples ./postcards [-dsn DSN]
 //
-// Two shops live through the same story. One claims the numbers in the transaction of the purchase: each event has
-// one range, and the only gap is the refunded one, voided. The other one draws from a counter of its own (look,
-// UPDATE counter, COMMIT, INSERT): each raced duplicate and each crash leaves a gap, and nobody can say why. The exit
+// Two shops live through the same story. One claims the numbers in the transaction of the purchase: each
+// event has one range, and the only gap is the refunded one, voided. The other one draws from a counter of
+// its own (look, UPDATE counter, COMMIT, INSERT): each raced duplicate and each crash leaves a gap. The exit
 // code is 1 unless it ends so. The run has a database of its own, which it drops at the end.
 package main
 
@@ -51,7 +51,7 @@ var story = []purchase{
 // errDied stands for a process that dies: the server rolls back what it has not committed.
 var errDied = errors.New("nothing, the process died")
 
-// claim handles an event in one transaction: claim, INSERT, COMMIT. The claim decides whether the event is new.
+// claim handles an event in one transaction. The claim decides whether the event is new.
 func claim(ctx context.Context, db *sql.DB, series *serial.Series, p purchase) (c serial.Claim, err error) {
 	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		res, err := series.Claim(ctx, tx, p.event, p.amount)
@@ -84,8 +84,8 @@ func claimAll(ctx context.Context, db *sql.DB, series *serial.Series, p purchase
 	return fmt.Sprintf("%d to %d", got[0].From, got[0].To), err
 }
 
-// drawAll is the shop of somebody who has not thought of races and crashes. The race is staged, so that each run
-// loses it in the same way: all deliveries look before the first of them draws.
+// drawAll is the shop of somebody who has not thought of races and crashes. The race is staged, so that each
+// run loses it in the same way: all deliveries look before the first of them draws.
 func drawAll(ctx context.Context, db *sql.DB, p purchase) (string, error) {
 	var sold, burned int64
 	if err := onerow.QueryRow(ctx, db, `SELECT COUNT(*) FROM plain_purchase WHERE event = ?`, []any{p.event}, &sold); err != nil || sold > 0 {
@@ -109,7 +109,7 @@ func drawAll(ctx context.Context, db *sql.DB, p purchase) (string, error) {
 	return fmt.Sprintf("%d numbers burned", burned), nil
 }
 
-// play tells the story and reads both gap reports. It is an error when the claims have a gap, or the counter none.
+// play tells the story. It fails when the claims have a gap, or the counter none.
 func play(ctx context.Context, db *sql.DB) (text string, err error) {
 	series, err := serial.New("postcards")
 	if err != nil {

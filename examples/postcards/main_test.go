@@ -27,7 +27,8 @@ func open(t *testing.T, opts ...dbtest.Option) *sql.DB {
 	return db
 }
 
-// TestPrinted holds the whole page to testdata, at every isolation level, and the purchases to what was bought.
+// TestPrinted holds the whole page to testdata, at every isolation level, and the purchases to what was
+// bought.
 func TestPrinted(t *testing.T) {
 	for _, level := range racetest.Levels() {
 		t.Run(level.String(), func(t *testing.T) {

@@ -1,12 +1,12 @@
-// Command runners shows package ordering at work. The devices of runners send a message every 30 seconds, with the
-// metres since the last one; the messages arrive late, twice and out of order. A consumer in mode Reject and one in
-// mode Hold read the same deliveries. Both keep the metres of a user and for how many messages the user has been getting
-// faster or slower, which depends on the order; both die now and then before COMMIT, and get the message again.
+// Command runners shows package ordering at work. The devices of runners send a message every 30 seconds,
+// with the metres since the last one; the messages arrive late, twice and out of order. A consumer in mode
+// Reject and one in mode Hold read the same deliveries. Both keep a user's metres, and for how many messages
+// the user has been getting faster or slower. Both die now and then before COMMIT, and get the message again.
 //
 //	make demo DEMO=runners          or: go run -C examples ./runners [-dsn DSN]
 //
-// The exit code is 1 unless mode Hold leaves what the same code leaves without a guard after all messages in order, and
-// mode Reject what it leaves after those that raised the maximum. The database of the run is dropped at the end.
+// The exit code is 1 unless mode Hold leaves what the same code leaves after all messages in order, and mode
+// Reject what it leaves after those that raised the maximum. The run's database is dropped at the end.
 package main
 
 import (

@@ -15,8 +15,8 @@ var update = flag.Bool("update", false, "write testdata/printed.txt anew")
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// TestPrinted holds the whole page to testdata, at every isolation level, and the metres of mode Hold to sums that
-// are made here.
+// TestPrinted holds the whole page to testdata, at every isolation level, and the metres of mode Hold to
+// sums that are made here.
 func TestPrinted(t *testing.T) {
 	for _, level := range racetest.Levels() {
 		t.Run(level.String(), func(t *testing.T) {
@@ -53,8 +53,8 @@ func TestPrinted(t *testing.T) {
 	}
 }
 
-// TestDiffers changes one metre and plays the day again, of which every message is a duplicate now: the comparison
-// sees it.
+// TestDiffers changes one metre and plays the day again, of which every message is a duplicate now: the
+// comparison sees it.
 func TestDiffers(t *testing.T) {
 	db := dbtest.Open(t)
 	if err := connect.Create(t.Context(), db, tables); err != nil {

@@ -13,8 +13,8 @@ import (
 
 const jobPoll = 150 * time.Millisecond
 
-// deleteTree deletes the user's projects, active and archived, that have the names of the folders in any spelling:
-// it asks for all deletions first, and then waits for their cascades.
+// deleteTree deletes the user's projects, active and archived, that have the names of the folders in any
+// spelling: it asks for all deletions first, and then waits for their cascades.
 func (l *loader) deleteTree(ctx context.Context, tree []folder) error {
 	ids, err := l.find(ctx, tree)
 	if err != nil {

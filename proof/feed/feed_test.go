@@ -84,7 +84,8 @@ func strangeFolder(t *testing.T) string {
 	return dir
 }
 
-// TestFeed loads the Go distribution's encoding packages and a folder of strange names, and deletes them again.
+// TestFeed loads the Go distribution's encoding packages and a folder of strange names, and deletes them
+// again.
 func TestFeed(t *testing.T) {
 	dsn, data := dbtest.DSN(t), t.TempDir()
 	addr, program := serve(t, dsn, data), build(t, ".", ".")

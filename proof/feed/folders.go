@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// folder is one folder of the tree. Its name is its path below the root, with slashes; the root keeps the name of
-// its folder.
+// folder is one folder of the tree. Its name is its path below the root, with slashes; the root keeps the
+// name of its folder.
 type folder struct {
 	name  string
 	files []file

@@ -23,8 +23,8 @@ type config struct {
 	parallel int
 }
 
-// run loads the tree, or deletes it, and prints what became of it. The error says what failed; what was refused
-// is only printed.
+// run loads the tree, or deletes it, and prints what became of it. The error says what failed; what was
+// refused is only printed.
 func run(ctx context.Context, c config) error {
 	base, err := baseURL(c.addr)
 	if err != nil {

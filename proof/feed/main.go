@@ -1,6 +1,6 @@
 // Command feed is the load generator of the projects example, and an example of an honest client. It turns a
-// folder tree into projects and screens through the application's JSON API: each folder becomes a project, named
-// by its path below the root, and each file a screen.
+// folder tree into projects and screens through the application's JSON API: each folder becomes a project,
+// named by its path below the root, and each file a screen.
 //
 //		go run -C proof ./feed DIR [-addr URL] [-user N]            creates what is missing
 //		go run -C proof ./feed DIR -delete [-addr URL] [-user N]    deletes it, and waits until the last row is gone

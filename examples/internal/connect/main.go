@@ -22,9 +22,10 @@ const (
 // maxConns is how many transactions of an example run at once.
 const maxConns = 16
 
-// Main runs an example that prints one page, and returns the exit code: 1 after an error or a signal, 2 where the
-// command line cannot be read. play gets a fresh database with the toolkit's tables and the example's; it is dropped
-// at the end, also after SIGTERM or Ctrl-C. A second signal ends the process at once, and the database stays.
+// Main runs an example that prints one page, and returns the exit code: 1 after an error or a signal, 2
+// where the command line cannot be read. play gets a fresh database with the toolkit's tables and the
+// example's; it is dropped at the end, also after SIGTERM or Ctrl-C. A second signal ends the process at
+// once, and the database stays.
 func Main(name string, tables []string, play func(ctx context.Context, db *sql.DB) (page string, err error)) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

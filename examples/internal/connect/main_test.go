@@ -13,7 +13,8 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// TestExample runs Main with command lines, errors and signals: exit codes, and nothing is left on the server.
+// TestExample runs Main with command lines, errors and signals: exit codes, and nothing is left on the
+// server.
 func TestExample(t *testing.T) {
 	dsn := dbtest.Server(t).DSN("")
 	const table = "CREATE TABLE t (id INT PRIMARY KEY)"

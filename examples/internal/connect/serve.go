@@ -28,8 +28,8 @@ func Listen(ctx context.Context, addr string) (net.Listener, error) {
 	return listener, nil
 }
 
-// Serve answers requests until ctx ends, and returns nil then. It closes the listener. A request must be read within
-// readTime; 0 leaves that to the handler. One that is not finished soon after the end is cut off.
+// Serve answers requests until ctx ends, and returns nil then. It closes the listener. A request must be
+// read within readTime; 0 leaves that to the handler. What is not finished soon after the end is cut off.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, readTime time.Duration, log *slog.Logger) error {
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()

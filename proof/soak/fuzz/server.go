@@ -106,7 +106,7 @@ func Within(ctx context.Context, patience time.Duration, done func() (bool, erro
 	}
 }
 
-// patience is how long a client may take to end its call. Longer is a hang: no context of a client lasts so long.
+// patience is how long a client may take to end its call; none of its contexts lasts so long.
 const patience = 90 * time.Second
 
 // brokenHang is the kind of what is found by Ended.

@@ -50,8 +50,8 @@ const keep = 30 * 24 * time.Hour
 // poll is how often the idle worker looks at the queues.
 const poll = 250 * time.Millisecond
 
-// readTime is how long a request may take to be read. A charge that is cut off when the example stops is seen as
-// unclear by the next start: its key stays in progress and becomes overdue.
+// readTime is how long a request may take to be read. A charge that is cut off when the example stops is
+// seen as unclear by the next start: its key stays in progress and becomes overdue.
 const readTime = 30 * time.Second
 
 // maxConns is how many connections the pool has: each request needs one at a time.

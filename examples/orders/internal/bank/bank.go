@@ -4,8 +4,9 @@
 //	POST /charges {"reference","amount","card"}   201 {"id"}, 402 declined, 500, no answer, a late one
 //	GET  /charges?reference=…                     the charges that it made, for whoever has to find out
 //
-// How it answers depends on the card, see [Cards]. A charge whose client did not wait for the answer is told to the
-// shop as a notice (a web hook), sent again until the shop takes it. [Bank.Down] makes the bank unreachable.
+// How it answers depends on the card, see [Cards]. A charge whose client did not wait for the answer is told
+// to the shop as a notice (a web hook), sent again until the shop takes it. [Bank.Down] makes the bank
+// unreachable.
 package bank
 
 import (

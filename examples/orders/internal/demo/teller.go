@@ -46,8 +46,8 @@ func Tell(ctx context.Context, w World) error {
 	return t.err
 }
 
-// teller tells until something goes wrong: after the first error it sends and prints nothing more, so the stories
-// need not look at each one.
+// teller tells until something goes wrong: after the first error it sends and prints nothing more, so the
+// stories need not look at each one.
 type teller struct {
 	World
 	ctx  context.Context

@@ -19,8 +19,8 @@ import (
 // maxBody is the longest JSON body, in bytes: a comment of 10,000 characters, each escaped.
 const maxBody = 128 << 10
 
-// decode reads the one JSON object of a body into dest, strictly: it refuses text that is not Unicode, since names
-// are compared by their bytes, and names that dest does not have or that are there twice.
+// decode reads the one JSON object of a body into dest, strictly: it refuses text that is not Unicode, since
+// names are compared by their bytes, and names that dest does not have or that are there twice.
 func decode(w http.ResponseWriter, r *http.Request, dest any) error {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -53,8 +53,8 @@ func decode(w http.ResponseWriter, r *http.Request, dest any) error {
 	return err
 }
 
-// isJSON says whether a body of this Content-Type may be JSON. A body without a type is taken for JSON, and so is
-// an object of the type that curl -d sends unless it is told otherwise.
+// isJSON says whether a body of this Content-Type may be JSON. A body without a type is taken for JSON, and
+// so is an object of the type that curl -d sends unless it is told otherwise.
 func isJSON(contentType string, object bool) bool {
 	if contentType == "" {
 		return true

@@ -19,7 +19,7 @@
 //	GET    /api/jobs/{id}                                         200
 //	GET    /healthz                                               200 · 503
 //
-// Every error is an RFC 9457 problem+json, that of an unknown address or method
-// too; see package problem. JSON bodies are read strictly: valid Unicode, one object, known fields in their spelling and
-// once each, at most 128 KiB; the error says where.
+// Every error is an RFC 9457 problem+json, that of an unknown address or method too; see package problem.
+// JSON bodies are read strictly: valid Unicode, one object, known fields in their spelling and once each, at
+// most 128 KiB; the error says where.
 package api
