@@ -56,7 +56,7 @@ func (l *loader) find(ctx context.Context, tree []folder) (ids []int64, err erro
 			return nil, fmt.Errorf("list the projects of user %d: %w", l.user, err)
 		}
 		for _, p := range all {
-			if key, err := names.Key(p.Name); err == nil && wanted[key] {
+			if key, err := names.KindName.Key(p.Name); err == nil && wanted[key] {
 				ids = append(ids, p.ID)
 			}
 		}
