@@ -124,7 +124,7 @@ func TestRestoreOvertaken(t *testing.T) {
 		}
 		return nil
 	}})
-	if !errors.Is(err, queue.ErrRestoreLost) {
+	if !errors.Is(err, queue.ErrLeaseLost) {
 		t.Error(err)
 	}
 	if n := work(); n != 0 {

@@ -13,23 +13,24 @@ import (
 	"github.com/onerow/onerow/internal/dbtext"
 )
 
-// The actions.
+// The actions of this package's verbs. Package admin has more: expire, of what was in the trash and does not
+// come back, pause and resume.
 const (
-	ActionDelete   = "delete"
-	ActionCancel   = "cancel" // the deletion was taken back
-	ActionRetry    = "retry"
-	ActionRetryRow = "retry row"
-	ActionSkipRow  = "skip row"
-	ActionRestore  = "restore"
-	ActionExpire   = "expire" // what was in the trash does not come back
-	ActionPause    = "pause"
-	ActionResume   = "resume"
-	ActionFirst    = "first" // the job was put before others
+	actionDelete   = "delete"
+	actionCancel   = "cancel" // the deletion was taken back
+	actionRetry    = "retry"
+	actionRetryRow = "retry row"
+	actionSkipRow  = "skip row"
+	actionRestore  = "restore"
+	actionPause    = "pause"
+	actionResume   = "resume"
+	actionFirst    = "first" // the job was put before others
 )
 
 // Action is what somebody has done, see [WithActor].
 type Action struct {
-	ID     int64     `json:"id"`
+	ID int64 `json:"id"`
+	// Action is delete, cancel, retry, retry row, skip row, restore, expire, pause, resume or first.
 	Action string    `json:"action"`
 	Actor  string    `json:"actor"`
 	Reason string    `json:"reason,omitempty"`
@@ -45,7 +46,7 @@ type Action struct {
 }
 
 // sqlAct appends, it waits for nobody. sqlActOnRow copies which row it is from that of a parked row, which it
-// locks, by the primary key; of a skipped row only where that is asked for. sqlActMany follows on deletions
+// locks, by the primary key; of a skipped row only where that is asked for. sqlActOnLogged follows on deletions
 // that the transaction has just logged, by their primary key: the ids between theirs are of other nodes.
 const (
 	sqlAct = `INSERT INTO onerow_action (action, resource, resource_id, deletion_id, job_id, actor, reason, acted_at)
@@ -53,7 +54,7 @@ VALUES (?, NULLIF(?, ''), NULLIF(?, ''), NULLIF(?, 0), NULLIF(?, 0), ` + dbtext.
 	sqlActOnRow = `INSERT INTO onerow_action (action, job_id, table_name, row_key, actor, reason, acted_at)
 SELECT ?, p.job_id, p.table_name, p.row_key, ` + dbtext.Param + `, ` + dbtext.Param + `, UTC_TIMESTAMP(6) FROM onerow_parked AS p FORCE INDEX (PRIMARY)
 WHERE p.id = ? AND (p.state = 'parked' OR ?) FOR UPDATE`
-	sqlActMany = `INSERT INTO onerow_action (action, resource, resource_id, deletion_id, actor, reason, acted_at)
+	sqlActOnLogged = `INSERT INTO onerow_action (action, resource, resource_id, deletion_id, actor, reason, acted_at)
 SELECT ?, d.resource, d.resource_id, d.id, ` + dbtext.Param + `, ` + dbtext.Param + `, UTC_TIMESTAMP(6) FROM onerow_deletion AS d FORCE INDEX (PRIMARY)
 WHERE d.id BETWEEN ? AND ? + ? * @@auto_increment_increment AND (d.id - ?) % @@auto_increment_increment = 0`
 )
@@ -85,13 +86,13 @@ func actOnRow(ctx context.Context, tx onerow.DB, action string, id int64, skippe
 	return err
 }
 
-// actMany is act for deletions that were logged by one statement.
-func actMany(ctx context.Context, tx onerow.DB, first int64, count int) error {
+// actOnLogged is act for deletions that were logged by one statement.
+func actOnLogged(ctx context.Context, tx onerow.DB, first int64, count int) error {
 	who, known := actorOf(ctx)
 	if !known || count == 0 {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, sqlActMany, ActionDelete, dbtext.Arg(who.name), dbtext.Arg(who.reason), first, first, count-1, first)
+	_, err := tx.ExecContext(ctx, sqlActOnLogged, actionDelete, dbtext.Arg(who.name), dbtext.Arg(who.reason), first, first, count-1, first)
 	return err
 }
 
@@ -106,25 +107,17 @@ const (
 // sqlLastActions reads the end of the primary key.
 const sqlLastActions = actionColumns + `FORCE INDEX (PRIMARY) ORDER BY id DESC LIMIT ?)`
 
-// ListActions returns the newest actions of all, newest first: limit at most. One statement.
-func ListActions(ctx context.Context, db onerow.DB, limit int) ([]Action, error) {
+// ListActions returns the newest actions of all, newest first; or those on a deletion or its job, unless both
+// are 0, oldest first, limit at most of each. One statement.
+func ListActions(ctx context.Context, db onerow.DB, deletionID, jobID int64, limit int) (list []Action, err error) {
 	if limit <= 0 {
 		return nil, fmt.Errorf("%w: %d at most", ErrInvalidConfig, limit)
 	}
-	list, err := readActions(ctx, db, sqlLastActions, limit)
-	if err != nil {
-		return nil, fmt.Errorf("cascade: list actions: %w", err)
+	query, args := sqlActions, []any{deletionID, limit, jobID, limit}
+	if deletionID == 0 && jobID == 0 {
+		query, args = sqlLastActions, []any{limit}
 	}
-	return list, nil
-}
-
-// ActionsOf returns those on a deletion and on its job, oldest first, most of each. One statement.
-func ActionsOf(ctx context.Context, db onerow.DB, deletionID, jobID int64, most int) ([]Action, error) {
-	return readActions(ctx, db, sqlActions, deletionID, most, jobID, most)
-}
-
-func readActions(ctx context.Context, db onerow.DB, query string, args ...any) (list []Action, err error) {
-	return list, onerow.Query(ctx, db, query, args, func(rows *sql.Rows) error {
+	err = onerow.Query(ctx, db, query, args, func(rows *sql.Rows) error {
 		var a Action
 		var action, resource, id, table, key []byte
 		var when sql.NullInt64
@@ -133,4 +126,8 @@ func readActions(ctx context.Context, db onerow.DB, query string, args ...any) (
 		list = append(list, a)
 		return err
 	})
+	if err != nil {
+		return nil, fmt.Errorf("cascade: list actions: %w", err)
+	}
+	return list, nil
 }

@@ -18,7 +18,7 @@ type actor struct{ name, reason string }
 // WithActor says who acts, and why, to what is called with the context: a middleware knows that, and a
 // delete passes it on. What these calls change they note in onerow_action, in the same transaction: [Log],
 // [EnqueueMany], [Cancel], [Retry], [RetryParked], [SkipParked], recover.Rows, admin.ExpireTrash,
-// admin.Pause, [PauseJob], admin.PauseResource and their ends, and so repo.Delete, its Undo and
+// admin.Pause, [PauseJob] and their ends, and so repo.Delete, its Undo and
 // recover.Job. It is one statement more, and on a pool a transaction where there was none; without an actor
 // nothing is noted. admin.ReadReport reads it.
 //

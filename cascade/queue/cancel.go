@@ -24,7 +24,7 @@ WHERE resource = ? AND resource_id = ? AND deletion_id = ? AND ` + notBegun + ` 
 // one of them fails in a transaction whose owner may commit, sqlUnmove and sqlUncancel. These
 // leave the job held: nothing is deleted that somebody wanted back.
 const (
-	sqlMoveCancelled = moveColumns + `UTC_TIMESTAMP(6) FROM onerow_job FORCE INDEX (one_open) WHERE resource = ? AND resource_id = ? AND state IN ('cancelled', 'restored')`
+	sqlMoveCancelled = sqlArchive + `state, worker FROM onerow_job FORCE INDEX (one_open) WHERE resource = ? AND resource_id = ? AND state IN ('cancelled', 'restored')`
 	sqlDropCancelled = `DELETE j FROM onerow_job AS j FORCE INDEX (one_open) WHERE j.resource = ? AND j.resource_id = ? AND j.state IN ('cancelled', 'restored')`
 	sqlUnmove        = `DELETE a FROM onerow_job_archive AS a JOIN onerow_job AS j FORCE INDEX (one_open) ON j.id = a.id AND a.deletion_id = j.deletion_id
 WHERE j.resource = ? AND j.resource_id = ? AND j.state IN ('cancelled', 'restored')`
@@ -37,11 +37,6 @@ WHERE resource = ? AND resource_id = ? AND state IN ('cancelled', 'restored')`
 // a snapshot could be older than that call.
 const sqlCancelled = `SELECT state FROM onerow_job_archive WHERE resource = ? AND resource_id = ? AND deletion_id = ?
 ORDER BY id DESC LIMIT 1 LOCK IN SHARE MODE`
-
-// moveColumns copies a job into the archive; the time of its end follows.
-const moveColumns = `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, worker, batch_seq,
-  failures, last_error, created_at, started_at, finished_at)
-SELECT id, resource, resource_id, deletion_id, state, due_at, token, worker, batch_seq, failures, last_error, created_at, started_at, `
 
 // Cancel cancels the job of a deletion that is still in its grace period, by the database's clock, or held,
 // or was paused before it began. Give it the transaction that brings the row back. The job must belong to
@@ -86,7 +81,7 @@ func moveCancelled(ctx context.Context, tx *onerow.Tx, resource string, key []by
 		}
 	}
 	if err == nil {
-		err = act(ctx, tx, Action{Action: ActionCancel, Resource: resource, ResourceID: string(key), DeletionID: deletionID})
+		err = act(ctx, tx, Action{Action: actionCancel, Resource: resource, ResourceID: string(key), DeletionID: deletionID})
 	}
 	if err == nil {
 		_, err = tx.ExecContext(ctx, sqlDropCancelled, resource, key)

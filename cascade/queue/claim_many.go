@@ -38,11 +38,8 @@ func (c *Claim) RenewAll(ctx context.Context, tx *onerow.Tx, by Claimant, ids []
 
 // sqlArchiveAll and sqlDropAll follow on the rows that sqlOurs has locked.
 const (
-	sqlArchiveAll = `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, worker, batch_seq,
-  failures, last_error, created_at, started_at, finished_at)
-SELECT id, resource, resource_id, deletion_id, 'done', due_at, token, ?, batch_seq, failures, last_error, created_at, started_at, UTC_TIMESTAMP(6)
-FROM onerow_job FORCE INDEX (PRIMARY) WHERE id IN `
-	sqlDropAll = `DELETE j FROM onerow_job AS j FORCE INDEX (PRIMARY) WHERE j.id IN `
+	sqlArchiveAll = sqlArchive + `'done', ? FROM onerow_job FORCE INDEX (PRIMARY) WHERE id IN `
+	sqlDropAll    = `DELETE j FROM onerow_job AS j FORCE INDEX (PRIMARY) WHERE j.id IN `
 )
 
 // EndAll moves jobs that this transaction has locked to the archive, as [Done]. Two statements, none without

@@ -35,16 +35,24 @@ const FromOperator = "operator"
 // cascade.Retainer. Its job takes the row away wherever it is, if it is due still when the job begins.
 const FromDue = "due"
 
-// MaxResource is how many bytes the name of a resource may have, and maxFrom how many [Deletion].From.
+// maxResource is how many bytes the name of a resource may have, and maxFrom how many [Deletion].From.
 const (
-	MaxResource = 64
+	maxResource = 64
 	maxFrom     = 8
 )
 
+// state is where its job begins.
+func (d Deletion) state() State {
+	if d.Grace > 0 {
+		return Scheduled
+	}
+	return Ready
+}
+
 func (d Deletion) check() error {
 	switch {
-	case d.Resource == "" || len(d.Resource) > MaxResource:
-		return fmt.Errorf("%w: the resource %q must have 1 to %d bytes", ErrInvalidDeletion, d.Resource, MaxResource)
+	case d.Resource == "" || len(d.Resource) > maxResource:
+		return fmt.Errorf("%w: the resource %q must have 1 to %d bytes", ErrInvalidDeletion, d.Resource, maxResource)
 	case d.ResourceID == "" || len(d.ResourceID) > onerow.MaxKeyLen:
 		return fmt.Errorf("%w: the id %q of a %s must have 1 to %d bytes", ErrInvalidDeletion, d.ResourceID, d.Resource, onerow.MaxKeyLen)
 	case len(d.Owner) > onerow.MaxKeyLen:

@@ -35,18 +35,19 @@ func (l Lease) Die(ctx context.Context, db onerow.DB, cause error) (ours bool, e
 	return ours, err
 }
 
-// sqlArchive and sqlDrop follow on the row that the fence, or sqlEnded, has locked.
+// sqlArchive copies jobs into the archive; the state and the worker that they have there follow, and from
+// where. sqlArchiveOne and sqlDrop follow on the row that the fence, or sqlEnded, has locked.
 const (
-	sqlArchive = `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, worker, batch_seq,
-  failures, last_error, created_at, started_at, finished_at)
-SELECT id, resource, resource_id, deletion_id, ?, due_at, token, ?, batch_seq, failures, last_error, created_at, started_at, UTC_TIMESTAMP(6)
-FROM onerow_job WHERE id = ? AND token = ?`
-	sqlDrop = `DELETE j FROM onerow_job AS j WHERE j.id = ? AND j.token = ?`
+	sqlArchive = `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, due_at, token, batch_seq,
+  failures, last_error, created_at, started_at, finished_at, state, worker)
+SELECT id, resource, resource_id, deletion_id, due_at, token, batch_seq, failures, last_error, created_at, started_at, UTC_TIMESTAMP(6), `
+	sqlArchiveOne = sqlArchive + `?, ? FROM onerow_job WHERE id = ? AND token = ?`
+	sqlDrop       = `DELETE j FROM onerow_job AS j WHERE j.id = ? AND j.token = ?`
 )
 
 // End moves the job, whose lease this transaction has renewed, to the archive. Two statements.
 func (l Lease) End(ctx context.Context, tx *onerow.Tx, state State) error {
-	if _, err := tx.ExecContext(ctx, sqlArchive, string(state), l.Worker, l.JobID, l.Token); err != nil {
+	if _, err := tx.ExecContext(ctx, sqlArchiveOne, string(state), l.Worker, l.JobID, l.Token); err != nil {
 		return err
 	}
 	_, err := tx.ExecContext(ctx, sqlDrop, l.JobID, l.Token)

@@ -1,15 +1,14 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/onerow/onerow"
 )
-
-// sqlLog appends; it waits for nobody.
-const sqlLog = `INSERT INTO onerow_deletion (resource, resource_id, owner, deleted_from, grace_us, requested_at)
-VALUES (?, ?, ?, ?, ?, UTC_TIMESTAMP(6))`
 
 // Log writes the audit row of a deletion and returns its id, which goes into
 // Deletion.ID. It is what a delete does first. There is no unique key on purpose:
@@ -18,41 +17,20 @@ func Log(ctx context.Context, db onerow.DB, d Deletion) (deletionID int64, err e
 	if err := d.check(); err != nil {
 		return 0, err
 	}
-	var owner any
-	if d.Owner != "" {
-		owner = []byte(d.Owner)
+	d.ID = 0
+	if _, known := actorOf(ctx); known {
+		err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+			deletionID, err = logAll(ctx, tx, []Deletion{d})
+			return err
+		})
+	} else {
+		deletionID, err = logAll(ctx, db, []Deletion{d})
 	}
-	err = Noted(ctx, db, func(ctx context.Context, db onerow.DB) (Action, error) {
-		res, err := db.ExecContext(ctx, sqlLog, d.Resource, []byte(d.ResourceID), owner, d.From, d.Grace.Microseconds())
-		if err == nil {
-			deletionID, err = res.LastInsertId()
-		}
-		return Action{Action: ActionDelete, Resource: d.Resource, ResourceID: d.ResourceID, DeletionID: deletionID}, err
-	})
 	if err != nil {
 		return 0, fmt.Errorf("cascade: log the deletion of %s %s: %w", d.Resource, d.ResourceID, err)
 	}
 	return deletionID, nil
 }
-
-// sqlEnqueue: the unique key one_open decides, in this one statement, whether the row gets a job or has one.
-// An open job's row is locked exclusively at once, so that two callers do not deadlock over a share lock, as
-// they would after a 1062. A held job is scheduled again. It always changes something (batch_seq), so 1
-// affected row means inserted and 2 mean that a job is open, whatever clientFoundRows is. A running job is
-// locked for one batch at most.
-const sqlEnqueue = `INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at)
-VALUES (?, ?, ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, UTC_TIMESTAMP(6))
-ON DUPLICATE KEY UPDATE
-  due_at = CASE state WHEN 'scheduled' THEN LEAST(due_at, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND)
-    WHEN 'held' THEN LEAST(due_at - ` + heldFor + `, VALUES(due_at)) ELSE due_at END,
-  state = IF(state = 'held', 'scheduled', state),
-  batch_seq = batch_seq + 1,
-  id = LAST_INSERT_ID(id)`
-
-// sqlKeepNothing marks a job that is to keep nothing from now on, for as long as jobs are remembered: its
-// step 0, by the trash's primary key.
-const sqlKeepNothing = `INSERT INTO onerow_trash (job_id, step, table_name, cut, kept_rows, kept_at, expires_at)
-VALUES (?, 0, '', '', 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 400 DAY) ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at)`
 
 // Enqueue queues the cascade of a deletion: ready at once, or scheduled for the end
 // of the grace period. Give it the transaction that deletes or hides the root row.
@@ -68,37 +46,81 @@ func Enqueue(ctx context.Context, db onerow.DB, d Deletion) (Job, error) {
 	if err := d.check(); err != nil {
 		return Job{}, err
 	}
-	job := Job{Resource: d.Resource, ResourceID: d.ResourceID, DeletionID: d.ID, State: Ready, Tables: map[string]int64{}}
-	grace := d.Grace.Microseconds()
-	if grace > 0 {
-		job.State = Scheduled
-	}
-	var out Job
+	var job Job
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		out = job
-		res, err := tx.ExecContext(ctx, sqlEnqueue, d.Resource, []byte(d.ResourceID), d.ID, string(job.State), grace, grace)
+		job = Job{Resource: d.Resource, ResourceID: d.ResourceID, DeletionID: d.ID, State: d.state(), Tables: map[string]int64{}}
+		res, err := insertJobs(ctx, tx, []Deletion{d}, 0, sqlMerge+`, id = LAST_INSERT_ID(id)`)
 		if err != nil {
 			return err
 		}
 		affected, err := res.RowsAffected()
-		if err != nil {
-			return err
+		if err == nil {
+			job.ID, err = res.LastInsertId()
 		}
-		if out.ID, err = res.LastInsertId(); err != nil {
-			return err
-		}
-		if d.NoTrash {
-			if _, err := tx.ExecContext(ctx, sqlKeepNothing, out.ID); err != nil {
-				return err
-			}
-		}
-		if affected > 1 {
-			out, err = Get(ctx, tx, out.ID)
+		if err == nil && affected > 1 {
+			job, err = Get(ctx, tx, job.ID)
 		}
 		return err
 	})
 	if err != nil {
 		return Job{}, fmt.Errorf("cascade: enqueue %s %s: %w", d.Resource, d.ResourceID, err)
 	}
-	return out, nil
+	return job, nil
+}
+
+// EnqueuedMany is what [EnqueueMany] did.
+type EnqueuedMany struct {
+	Queued int `json:"queued"` // jobs that were made
+	Open   int `json:"open"`   // deletions for whose row a job was open already
+}
+
+// enqueueManyAtOnce is how many deletions a transaction of EnqueueMany has.
+const enqueueManyAtOnce = 500
+
+// EnqueueMany logs deletions and queues their cascades, as [Log] and [Enqueue] do one at
+// a time: whose ID is not 0 was logged before. 500 at a time are queued together or not at
+// all, in the order of their rows; on an error the result says how many were. Where a job is open for the row
+// of a deletion that is [FromDue], it goes on as it is.
+//
+// Two statements per 500, 3 with NoTrash, 1 more with an actor, in a transaction of its own on a pool; all
+// in the caller's transaction otherwise. Calling it again with the same deletions is safe, also after
+// [onerow.ErrOutcomeUnknown]: it logs them again, and their jobs are open.
+func EnqueueMany(ctx context.Context, db onerow.DB, deletions []Deletion) (done EnqueuedMany, err error) {
+	for _, d := range deletions {
+		if err := d.check(); err != nil {
+			return done, err
+		}
+	}
+	sorted := slices.Clone(deletions) // all callers lock in one order
+	slices.SortStableFunc(sorted, func(a, b Deletion) int {
+		return cmp.Or(strings.Compare(a.Resource, b.Resource), strings.Compare(a.ResourceID, b.ResourceID))
+	})
+	due := func(d Deletion) bool { return d.From == FromDue }
+	rest := slices.DeleteFunc(slices.Clone(sorted), due)
+	for _, part := range []struct {
+		deletions []Deletion
+		merge     string
+	}{{rest, sqlMerge}, {slices.DeleteFunc(sorted, func(d Deletion) bool { return !due(d) }), sqlLeaveOpen}} {
+		for chunk := range slices.Chunk(part.deletions, enqueueManyAtOnce) {
+			var affected int64
+			err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+				first, err := logAll(ctx, tx, chunk)
+				if err != nil {
+					return err
+				}
+				res, err := insertJobs(ctx, tx, chunk, first, part.merge)
+				if err == nil {
+					affected, err = res.RowsAffected()
+				}
+				return err
+			})
+			if err != nil {
+				return done, fmt.Errorf("cascade: enqueue %d deletions, %d are queued: %w", len(deletions), done.Queued+done.Open, err)
+			}
+			queued := 2*len(chunk) - int(affected) // 1 for each row that is inserted, 2 for each that was there
+			done.Queued += queued
+			done.Open += len(chunk) - queued
+		}
+	}
+	return done, nil
 }

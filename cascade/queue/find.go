@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -48,15 +49,6 @@ func jobSQL(openWhere, archiveWhere, end string) string {
 	return `(` + strings.Join(parts, `) UNION ALL (`) + `)`
 }
 
-// pairs are the arguments of jobSQL, whose conditions alternate.
-func pairs(openArgs, archiveArgs []any) []any {
-	var args []any
-	for range 1 + len(sqlFigure) {
-		args = append(append(args, openArgs...), archiveArgs...)
-	}
-	return args
-}
-
 // sqlGet reads by the primary keys of the tables. sqlGetCurrent locks, shared, what it reads, see
 // sqlFindCurrent.
 var (
@@ -80,13 +72,22 @@ func answer(ctx context.Context, tx *onerow.Tx, jobID int64) (Job, error) {
 }
 
 func getBy(ctx context.Context, db onerow.DB, query string, jobID int64) (Job, error) {
-	id := []any{jobID}
-	jobs, err := readJobs(ctx, db, query, pairs(id, id)...)
+	return one(ctx, db, query, fmt.Sprint(jobID), jobID)
+}
+
+// one reads the open job, else the finished one, that both parts of the statement find by their arguments,
+// which are the same; name says in errors which job that is.
+func one(ctx context.Context, db onerow.DB, query, name string, args ...any) (Job, error) {
+	var all []any
+	for range 2 * (1 + len(sqlFigure)) {
+		all = append(all, args...)
+	}
+	jobs, err := readJobs(ctx, db, query, all...)
 	if err != nil {
-		return Job{}, fmt.Errorf("cascade: read job %d: %w", jobID, err)
+		return Job{}, fmt.Errorf("cascade: read job %s: %w", name, err)
 	}
 	if len(jobs) == 0 {
-		return Job{}, fmt.Errorf("%w: %d", ErrNoJob, jobID)
+		return Job{}, fmt.Errorf("%w: %s", ErrNoJob, name)
 	}
 	return jobs[0], nil
 }
@@ -111,23 +112,19 @@ var (
 // One statement. In an [onerow.Tx], whose snapshot may be older than the job, it is a
 // current read, which locks and waits for a running batch of the job.
 func Find(ctx context.Context, db onerow.DB, resource, resourceID string) (Job, error) {
-	row := []any{resource, []byte(resourceID)}
 	query := sqlFind
 	if _, ok := db.(*onerow.Tx); ok {
 		query = sqlFindCurrent
 	}
-	jobs, err := readJobs(ctx, db, query, pairs(row, row)...)
-	if err != nil {
-		return Job{}, fmt.Errorf("cascade: find the job of %s %s: %w", resource, resourceID, err)
-	}
-	if len(jobs) == 0 {
-		return Job{}, fmt.Errorf("%w: none for %s %s", ErrNoJob, resource, resourceID)
-	}
-	return jobs[0], nil
+	return one(ctx, db, query, "of "+resource+" "+resourceID, resource, []byte(resourceID))
 }
 
-// readFigures fills in the figures of jobs. They are read by the keys that sqlFigure names.
+// readFigures fills in the figures of jobs. They are read by the keys that sqlFigure names. One statement,
+// none without jobs.
 func readFigures(ctx context.Context, db onerow.DB, jobs []Job) error {
+	if len(jobs) == 0 {
+		return nil
+	}
 	place, ids := map[int64]*Job{}, make([]int64, len(jobs))
 	for i := range jobs {
 		place[jobs[i].ID], ids[i] = &jobs[i], jobs[i].ID
@@ -161,9 +158,9 @@ func (j *Job) add(f figure) {
 	case "detached":
 		j.Detached[f.name.String] = f.n.Int64
 		j.DetachedRows += f.n.Int64
-	case ParkedOpen:
+	case "parked":
 		j.Parked = f.n.Int64
-	case ParkedSkipped:
+	case "skipped":
 		j.Skipped = f.n.Int64
 	case "plan":
 		j.Plan = f.name.String
@@ -204,14 +201,12 @@ func readJobs(ctx context.Context, db onerow.DB, query string, args ...any) ([]J
 			jobs[i].add(f)
 		}
 	}
-	slices.SortStableFunc(jobs, func(a, b Job) int {
-		switch {
-		case a.State.Open() == b.State.Open():
+	closed := func(j Job) int {
+		if j.State.Open() {
 			return 0
-		case a.State.Open():
-			return -1
 		}
 		return 1
-	})
+	}
+	slices.SortStableFunc(jobs, func(a, b Job) int { return cmp.Compare(closed(a), closed(b)) })
 	return jobs, err
 }

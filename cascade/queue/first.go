@@ -2,15 +2,9 @@ package queue
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/onerow/onerow"
 )
-
-// ErrNotWaiting means that a job cannot be put first: it has ended, is at work, or in its grace period,
-// paused or held.
-var ErrNotWaiting = errors.New("cascade: the job does not wait for a worker")
 
 // sqlFirst decides by the primary key. What was read before, the time of the job that was first, decides only
 // the order.
@@ -20,37 +14,28 @@ WHERE id = ? AND (state = 'ready' OR state = 'scheduled' AND due_at <= UTC_TIMES
 // PutFirst has a job that is due, or waits for its next attempt, worked before all that are due now: it
 // counts as due for a second longer than the one that was due longest. Jobs that a worker has keep it until
 // their turn ends, see cascade.Config.Turn. Of a job that is first already nothing changes. Errors:
-// [ErrNoJob], [ErrNotWaiting].
+// [ErrNoJob]; [ErrWrongState] when it has ended, is at work, or in its grace period, paused or held.
 //
 // Up to five statements, one more with an actor; in a transaction of its own on a pool. Calling it again is
 // safe, also after [onerow.ErrOutcomeUnknown].
 func PutFirst(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
-	var job Job
-	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		heads, err := openJobs(ctx, tx, 1, 0)
-		if err != nil {
-			return err
-		}
-		n, already := int64(0), len(heads) > 0 && heads[0].ID == jobID
-		if !already {
+	var already bool
+	return verb{
+		name: "prefer", action: actionFirst,
+		settled: func(State) bool { return already },
+		change: func(ctx context.Context, tx *onerow.Tx) (bool, error) {
+			heads, err := openJobs(ctx, tx, 1, 0)
+			if err != nil {
+				return false, err
+			}
 			var before any
 			if len(heads) > 0 {
 				before = heads[0].DueAt.UnixMicro() - 1_000_000
 			}
-			if n, err = onerow.Affected(ctx, tx, sqlFirst, before, jobID); err != nil {
-				return err
+			if already = len(heads) > 0 && heads[0].ID == jobID; already {
+				return false, nil
 			}
-		}
-		if job, err = answer(ctx, tx, jobID); err == nil && n == 0 && !already {
-			err = fmt.Errorf("%w: it is %s", ErrNotWaiting, job.State)
-		}
-		if err != nil || n == 0 {
-			return err
-		}
-		return actOnJob(ctx, tx, ActionFirst, job, "")
-	})
-	if err != nil {
-		return Job{}, fmt.Errorf("cascade: put job %d first: %w", jobID, err)
-	}
-	return job, nil
+			return affected(ctx, tx, sqlFirst, before, jobID)
+		},
+	}.do(ctx, db, jobID)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/internal/dbtext"
 )
 
@@ -36,7 +35,7 @@ WHERE resource = ? AND resource_id = ? AND deletion_id = ? AND ` + notBegun + ` 
 // [onerow.ErrOutcomeUnknown].
 func Hold(ctx context.Context, db onerow.DB, resource, resourceID string, deletionID int64, reason string) error {
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		n, err := onerow.Affected(ctx, tx, sqlHold, dbtext.Arg(dbtext.Fit(reason, fault.MaxText)), resource, []byte(resourceID), deletionID)
+		n, err := onerow.Affected(ctx, tx, sqlHold, reasonArg(reason), resource, []byte(resourceID), deletionID)
 		if err == nil && n == 0 {
 			err = fmt.Errorf("%w: it is no longer scheduled, or never was", ErrTooLate)
 		}

@@ -16,8 +16,8 @@ type Lease struct {
 	Worker       string // the name that a finished job shows
 }
 
-// ErrLeaseLost means that another worker has claimed the job since, or that an operator has taken it away;
-// this one has changed nothing with this batch and must stop.
+// ErrLeaseLost means that another worker, or another restore, has taken the job since, or that an operator
+// has taken it away; this one has changed nothing with this batch and must stop.
 var ErrLeaseLost = errors.New("cascade: the lease of the job is lost")
 
 // sqlFence proves the lease token, by the primary key, and renews the lease. It

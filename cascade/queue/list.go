@@ -18,6 +18,10 @@ type ListOptions struct {
 	After int64
 	// Limit is how many jobs are returned at most. Default 100, maximum 1000.
 	Limit int
+	// IDs, unless nil, asks for those of these jobs that there are, whatever else is said.
+	IDs []int64
+	// LastEnded asks for the jobs that have ended last, of any state, in that order and as one page.
+	LastEnded bool
 }
 
 const (
@@ -36,12 +40,31 @@ const (
 	sqlListDue     = `(` + sqlListOpen + `) UNION ALL (` + openColumns + sqlInState + `'scheduled' AND j.due_at <= UTC_TIMESTAMP(6)` + sqlPage + `)`
 	sqlListWaiting = openColumns + sqlInState + `'scheduled' AND j.due_at > UTC_TIMESTAMP(6)` + sqlPage
 	sqlListEnded   = archiveColumns + sqlInState + `?` + sqlPage
+	// The index finished_at backwards.
+	sqlListEndedLast = archiveColumns + ` FORCE INDEX (finished_at) ORDER BY j.finished_at DESC, j.id DESC LIMIT ?`
 )
 
-// list is the statement for jobs of a state, and its arguments.
-func (o ListOptions) list(after int64, limit int) (query string, args []any) {
+// page is where a page of a list begins and how long it is, of what its options say.
+func page(after int64, limit int) (int64, int) {
+	if after <= 0 {
+		after = math.MaxInt64
+	}
+	if limit <= 0 {
+		limit = defaultLimit
+	}
+	return after, min(limit, maxLimit)
+}
+
+// list is the statement for a page of jobs, and its arguments.
+func (o ListOptions) list() (query string, args []any) {
+	after, limit := page(o.After, o.Limit)
 	ofState := []any{after, []byte(o.State), limit}
 	switch {
+	case o.IDs != nil:
+		where := ` WHERE j.id IN ` + in(o.IDs)
+		return `(` + openColumns + where + `) UNION ALL (` + archiveColumns + where + `)`, nil
+	case o.LastEnded:
+		return sqlListEndedLast, []any{limit}
 	case o.State == "":
 		return sqlList, []any{after, limit, after, limit}
 	case o.State == Ready:
@@ -54,40 +77,26 @@ func (o ListOptions) list(after int64, limit int) (query string, args []any) {
 	return sqlListEnded, ofState
 }
 
-// GetMany returns those of the jobs that there are, newest first, with their counts. Two statements.
-func GetMany(ctx context.Context, db onerow.DB, ids []int64) ([]Job, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	where := ` WHERE j.id IN ` + in(ids)
-	jobs, err := withFigures(ctx, db, `(`+openColumns+where+`) UNION ALL (`+archiveColumns+where+`)`)
-	slices.SortFunc(jobs, func(a, b Job) int { return cmp.Compare(b.ID, a.ID) })
-	return jobs, err
-}
-
 // List returns jobs, open and finished, newest first, with their counts. Two
-// statements: the counts of a job that is running may be newer than the rest.
+// statements, 1 if there is none: the counts of a job that is running may be newer than the rest.
 func List(ctx context.Context, db onerow.DB, o ListOptions) ([]Job, error) {
-	limit := o.Limit
-	if limit <= 0 {
-		limit = defaultLimit
-	}
-	limit = min(limit, maxLimit)
-	after := o.After
-	if after <= 0 {
-		after = math.MaxInt64
-	}
-	query, args := o.list(after, limit)
-	jobs, err := readJobs(ctx, db, query, args...)
-	if err != nil {
-		return nil, fmt.Errorf("cascade: list jobs: %w", err)
-	}
-	slices.SortFunc(jobs, func(a, b Job) int { return cmp.Compare(b.ID, a.ID) })
-	jobs = jobs[:min(limit, len(jobs))]
-	if len(jobs) == 0 {
+	if o.IDs != nil && len(o.IDs) == 0 {
 		return nil, nil
 	}
-	if err := readFigures(ctx, db, jobs); err != nil {
+	query, args := o.list()
+	jobs, err := readJobs(ctx, db, query, args...)
+	newest := func(a, b Job) int { return cmp.Compare(b.ID, a.ID) }
+	if o.LastEnded {
+		newest = func(a, b Job) int { return cmp.Or(b.FinishedAt.Compare(a.FinishedAt), cmp.Compare(b.ID, a.ID)) }
+	}
+	slices.SortFunc(jobs, newest)
+	if _, limit := page(0, o.Limit); o.IDs == nil {
+		jobs = jobs[:min(limit, len(jobs))]
+	}
+	if err == nil {
+		err = readFigures(ctx, db, jobs)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("cascade: list jobs: %w", err)
 	}
 	return jobs, nil

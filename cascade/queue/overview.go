@@ -79,32 +79,11 @@ func openJobs(ctx context.Context, db onerow.DB, due, later int) ([]Job, error) 
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	return withFigures(ctx, db, sqlOpenJobs+in(ids))
-}
-
-// withFigures reads jobs and their figures.
-func withFigures(ctx context.Context, db onerow.DB, query string, args ...any) ([]Job, error) {
-	jobs, err := readJobs(ctx, db, query, args...)
-	if err != nil || len(jobs) == 0 {
-		return nil, err
+	jobs, err := readJobs(ctx, db, sqlOpenJobs+in(ids))
+	if err == nil {
+		err = readFigures(ctx, db, jobs)
 	}
-	return jobs, readFigures(ctx, db, jobs)
-}
-
-// sqlEndedLast walks the index finished_at backwards.
-const sqlEndedLast = archiveColumns + ` FORCE INDEX (finished_at) ORDER BY j.finished_at DESC, j.id DESC LIMIT ?`
-
-// EndedJobs returns the jobs that have ended last, newest first, with their counts. Two statements, 1 if none
-// has.
-func EndedJobs(ctx context.Context, db onerow.DB, limit int) ([]Job, error) {
-	jobs, err := withFigures(ctx, db, sqlEndedLast, limit)
-	if err != nil {
-		return nil, fmt.Errorf("cascade: read the jobs that ended: %w", err)
-	}
-	slices.SortStableFunc(jobs, func(a, b Job) int {
-		return cmp.Or(b.FinishedAt.Compare(a.FinishedAt), cmp.Compare(b.ID, a.ID))
-	})
-	return jobs, nil
+	return jobs, err
 }
 
 // sqlCountDue reads an entry of the index due for each open job.

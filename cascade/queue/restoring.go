@@ -2,19 +2,11 @@ package queue
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/dbtext"
 )
-
-// Restoring is a job that is held while its rows come back from the trash.
-type Restoring struct {
-	Resource, ResourceID string
-	JobID, DeletionID    int64
-	token                int64
-}
 
 // restoringText is the error of a job that is held for a restore. By it Cancel tells what was restored from
 // what was cancelled.
@@ -36,42 +28,40 @@ func LockEnded(ctx context.Context, tx *onerow.Tx, jobID int64) (ended bool, err
 }
 
 // HoldForRestore takes a job from the workers while its rows come back; ended says that [LockEnded] has
-// locked it, and it is reopened. It is held until [Cancel], which ends it as [Restored], or until [Retry].
-// Errors: [ErrNoJob]; [ErrOpenJob]. Two statements, 2 more for a job that has ended, 1 more with an actor.
-func HoldForRestore(ctx context.Context, tx *onerow.Tx, jobID int64, ended bool) (Restoring, error) {
+// locked it, and it is reopened. It is held until [Cancel], which ends it as [Restored], or until [Retry]. Of
+// the job it returns whose it is, and the token for [FenceRestore]. Errors: [ErrNoJob]; [ErrOpenJob]. Two
+// statements, 2 more for a job that has ended, 1 more with an actor.
+func HoldForRestore(ctx context.Context, tx *onerow.Tx, jobID int64, ended bool) (Job, error) {
 	if ended {
 		if err := reopen(ctx, tx, jobID, sqlUnarchive); err != nil {
-			return Restoring{}, err
+			return Job{}, err
 		}
 	}
-	n, err := onerow.Affected(ctx, tx, sqlHoldRestored, dbtext.Arg(restoringText), jobID)
-	if err == nil && n == 0 {
+	held, err := affected(ctx, tx, sqlHoldRestored, dbtext.Arg(restoringText), jobID)
+	if err == nil && !held {
 		err = ErrNoJob
 	}
 	if err != nil {
-		return Restoring{}, err
+		return Job{}, err
 	}
-	r := Restoring{JobID: jobID}
+	job := Job{ID: jobID, State: Held}
 	var resource, key []byte
-	err = onerow.QueryRow(ctx, tx, sqlRestored, []any{jobID}, &resource, &key, &r.DeletionID, &r.token)
-	if r.Resource, r.ResourceID = string(resource), string(key); err != nil {
-		return r, err
+	err = onerow.QueryRow(ctx, tx, sqlRestored, []any{jobID}, &resource, &key, &job.DeletionID, &job.Token)
+	if job.Resource, job.ResourceID = string(resource), string(key); err != nil {
+		return job, err
 	}
-	return r, act(ctx, tx, Action{Action: ActionRestore, Resource: r.Resource, ResourceID: r.ResourceID, DeletionID: r.DeletionID, JobID: jobID})
+	return job, actOnJob(ctx, tx, actionRestore, job, "")
 }
 
 // sqlRestoreFence proves the token, by the primary key. It changes the row always.
 const sqlRestoreFence = `UPDATE onerow_job SET batch_seq = batch_seq + 1 WHERE id = ? AND token = ? AND state = 'held'`
 
-// ErrRestoreLost means that somebody else brings the rows back, or that the row is being deleted again.
-var ErrRestoreLost = errors.New("cascade: the restore was overtaken")
-
-// Fence proves that the job is held for this restore still: the first statement of every batch. Errors:
-// [ErrRestoreLost]. One statement.
-func (r Restoring) Fence(ctx context.Context, tx *onerow.Tx) error {
-	n, err := onerow.Affected(ctx, tx, sqlRestoreFence, r.JobID, r.token)
-	if err == nil && n == 0 {
-		err = fmt.Errorf("%w: by another restore, a retry, or a new deletion of %s %s", ErrRestoreLost, r.Resource, r.ResourceID)
+// FenceRestore proves that a job is held for this restore still: the first statement of every batch. Errors:
+// [ErrLeaseLost]. One statement.
+func FenceRestore(ctx context.Context, tx *onerow.Tx, job Job) error {
+	ours, err := affected(ctx, tx, sqlRestoreFence, job.ID, job.Token)
+	if err == nil && !ours {
+		err = fmt.Errorf("%w: another restore has it, a retry, or a new deletion of %s %s", ErrLeaseLost, job.Resource, job.ResourceID)
 	}
 	return err
 }

@@ -38,52 +38,29 @@ WHERE d.id = ? LOCK IN SHARE MODE`
 // Retry makes a job ready again that is dead or ended with leftovers: the same id, no failures, due at once.
 // Its counts go on from where they were. The rows that it parked are tried again, those that were skipped are
 // not; the plan that it was begun under is forgotten. A held job, see [Hold], goes on where it was held.
-// Errors: [ErrNoJob]; [ErrNotDead] with the state it is in (so also when an earlier call has retried it);
-// [ErrOpenJob] when the row was deleted again since and that job is open.
+// Errors: [ErrNoJob]; [ErrWrongState] (so also when an earlier call has retried it); [ErrOpenJob] when the
+// row was deleted again since and that job is open.
 //
 // Four statements, 5 with an actor, 3 when it is neither dead nor has leftovers; 4 more where an open job of
 // another row has its id, see [Renumber]; in a transaction of its own on a pool. Calling
 // it again is safe, also after [onerow.ErrOutcomeUnknown].
 func Retry(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
-	var job Job
-	err := inSavepoint(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		n, err := onerow.Affected(ctx, tx, sqlRevive, jobID)
-		if err != nil {
-			return err
+	return verb{name: "retry", action: actionRetry, several: true, change: func(ctx context.Context, tx *onerow.Tx) (bool, error) {
+		if changed, err := revive(ctx, tx, jobID); changed || err != nil {
+			return changed, err
 		}
-		if n == 0 {
-			held, err := onerow.Affected(ctx, tx, sqlUnhold, jobID)
-			if err != nil {
-				return err
-			}
-			if job, err = answer(ctx, tx, jobID); err == nil && held == 0 {
-				err = &NotDeadError{JobID: jobID, State: job.State}
-			}
-			if err != nil {
-				return err
-			}
-			return actOnJob(ctx, tx, ActionRetry, job, "")
-		}
-		if err := reopen(ctx, tx, jobID, sqlUnarchiveAll); err != nil {
-			return err
-		}
-		if job, err = answer(ctx, tx, jobID); err != nil {
-			return err
-		}
-		return actOnJob(ctx, tx, ActionRetry, job, "")
-	})
-	if err != nil {
-		return Job{}, fmt.Errorf("cascade: retry job %d: %w", jobID, err)
-	}
-	return job, nil
+		return affected(ctx, tx, sqlUnhold, jobID)
+	}}.do(ctx, db, jobID)
 }
 
-// inSavepoint is a transaction of several writes: in a joined one, whose owner may commit after the
-// error, they are taken back together. No function of this package calls another within it.
-func inSavepoint(ctx context.Context, db onerow.DB, fn func(ctx context.Context, tx *onerow.Tx) error) error {
-	return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		return tx.Savepoint(ctx, "onerow_cascade", func() error { return fn(ctx, tx) })
-	})
+// revive reopens a job that is dead or has leftovers, to try all again that it has parked, and says whether
+// it was such a one.
+func revive(ctx context.Context, tx *onerow.Tx, jobID int64) (bool, error) {
+	ended, err := affected(ctx, tx, sqlRevive, jobID)
+	if ended && err == nil {
+		err = reopen(ctx, tx, jobID, sqlUnarchiveAll)
+	}
+	return ended, err
 }
 
 // reopen moves a job, whose row this transaction has locked, out of the archive.
@@ -115,5 +92,5 @@ func whichIsOpen(ctx context.Context, tx *onerow.Tx, jobID int64) error {
 	case err != nil:
 		return err
 	}
-	return &OpenJobError{JobID: jobID, Open: open}
+	return fmt.Errorf("%w: job %d", ErrOpenJob, open)
 }

@@ -73,7 +73,7 @@ const defaultBatch = 1000
 // row: see [Job], which does both. Retry lets the deletion go on.
 //
 // It may be called again after any error and any crash, and goes on where it was; what was stuck is tried
-// again. Of two at the same time the later one goes on, the other gets [queue.ErrRestoreLost]. So does one
+// again. Of two at the same time the later one goes on, the other gets [queue.ErrLeaseLost]. So does one
 // whose root is deleted again meanwhile. Other errors: [ErrNotKept]; [queue.ErrNoJob]; [queue.ErrOpenJob],
 // where the root was deleted again since, by another job; those of the plan.
 //
@@ -115,7 +115,7 @@ func rows(ctx context.Context, db *sql.DB, g *graph.Graph, jobID int64, o Option
 	for before := int64(math.MaxInt64); before > 0 && err == nil; {
 		var turn restore.Turn
 		err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-			if err = r.held.Fence(ctx, tx); err == nil {
+			if err = queue.FenceRestore(ctx, tx, r.held); err == nil {
 				turn, err = restore.Batch(ctx, tx, g, job, before, o.Batch)
 			}
 			return err
@@ -206,7 +206,7 @@ func DryRun(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64) (Pro
 
 type restoring struct {
 	p    Progress
-	held queue.Restoring
+	held queue.Job
 }
 
 func (r *restoring) add(t restore.Turn) {
