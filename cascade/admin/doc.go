@@ -1,8 +1,8 @@
 // Package admin does what a person does about the queue and its workers: it pauses them, tells them how fast
 // to go, shows figures, finds a job, reports what became of a deletion, and shows and empties the trash.
 //
-//	err := admin.Pause(ctx, db, "migration")            // all workers of the database
-//	err = admin.PauseResource(ctx, db, "project", "…")  // the jobs of one resource
+//	err := admin.Pause(ctx, db, "", "migration")        // all workers of the database
+//	err = admin.Pause(ctx, db, "project", "…")          // the jobs of one resource
 //	err = admin.Set(ctx, db, admin.Settings{Load: 0.2}) // how workers work that run already
 //
 //	stats, err := admin.ReadStats(ctx, db)
@@ -15,7 +15,7 @@
 //
 // # Guarantees
 //
-//   - A verb may be called again after any error. What [Pause], [PauseResource] and [Set] write is obeyed by
+//   - A verb may be called again after any error. What [Pause] and [Set] write is obeyed by
 //     all workers of the database, by those too that are started later, until it is taken back.
 //   - Pausing, resuming and expiring are noted in the transaction that does it if the context has an actor,
 //     see [queue.WithActor].
@@ -28,14 +28,14 @@
 //
 //   - That a worker stops at once: it does within a second and the rest of its batch.
 //   - That a report is of one snapshot: it is several statements.
-//   - That [Search] finds an old job by its owner or by who has acted, see [SearchWindow].
+//   - That [Search] finds an old job by its owner or by who has acted, see there.
 //
 // # Statements
 //
 // BEGIN and COMMIT count as statements here.
 //
-//	Pause, Resume, PauseResource, ResumeResource  1; 4 with an actor on a pool
-//	Paused, PausedResources, ReadSettings, Workers, ReadStats   1
+//	Pause, Resume                                 1; 4 with an actor on a pool
+//	Paused, ReadSettings, Workers, ReadStats      1
 //	Set                                           up to 3
 //	SetDefault                                    3
 //	Search                                        2; 1 when nothing is found

@@ -35,14 +35,14 @@ type Report struct {
 	// Job is the deletion's job, with what it has deleted and detached; nil where none is known. It may
 	// belong to an earlier deletion of the same row, whose job was still open.
 	Job *queue.Job `json:"job"`
-	// Left are rows that could not be deleted, newest first, MaxReported at most: Job.Parked and
+	// Left are rows that could not be deleted, newest first, 1000 at most: Job.Parked and
 	// Job.Skipped say how many there are.
 	Left []queue.Parked `json:"left"`
 	// Restored is what has come back, by table, over all calls: the root's own row is among it.
 	Restored []RestoredTable `json:"restored,omitempty"`
 	// Trash is what can still come back, by table.
-	Trash []KeptTable `json:"trash"`
-	// Actions are all that are known, oldest first, MaxReported at most.
+	Trash []Kept `json:"trash"`
+	// Actions are all that are known, oldest first, 1000 at most.
 	Actions []queue.Action `json:"actions"`
 }
 
@@ -54,8 +54,8 @@ type RestoredTable struct {
 	References int64 `json:"references,omitempty"`
 }
 
-// MaxReported is how many rows and actions a report lists at most.
-const MaxReported = 1000
+// maxReported is how many rows and actions a report lists at most.
+const maxReported = 1000
 
 // sqlDeletion reads by the primary key.
 const sqlDeletion = `SELECT resource, resource_id, COALESCE(owner, ''), deleted_from, grace_us, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', requested_at)
@@ -110,12 +110,12 @@ func ReportJob(ctx context.Context, db onerow.DB, jobID int64) (Report, error) {
 
 // complete reads what is known of the job, 0 for none, and what was done.
 func (r *Report) complete(ctx context.Context, db onerow.DB, jobID int64) error {
-	r.Left, r.Trash, r.Actions = []queue.Parked{}, []KeptTable{}, []queue.Action{}
+	r.Left, r.Trash, r.Actions = []queue.Parked{}, []Kept{}, []queue.Action{}
 	if jobID != 0 {
 		job, err := queue.Get(ctx, db, jobID)
 		if err == nil {
 			r.Job = &job
-			r.Left, err = queue.ListParked(ctx, db, queue.ParkedOptions{JobID: jobID, Limit: MaxReported})
+			r.Left, err = queue.ListParked(ctx, db, queue.ParkedOptions{JobID: jobID, Limit: maxReported})
 		}
 		if err == nil {
 			r.Trash, err = TrashOf(ctx, db, jobID)
@@ -128,11 +128,11 @@ func (r *Report) complete(ctx context.Context, db onerow.DB, jobID int64) error 
 		}
 	}
 	var err error
-	if r.Actions, err = queue.ActionsOf(ctx, db, r.DeletionID, jobID, MaxReported); err != nil {
+	if r.Actions, err = queue.ListActions(ctx, db, r.DeletionID, jobID, maxReported); err != nil {
 		return fmt.Errorf("cascade: read what was done about deletion %d: %w", r.DeletionID, err)
 	}
 	for _, a := range r.Actions {
-		if a.Action == queue.ActionDelete && a.DeletionID == r.DeletionID {
+		if a.Action == "delete" && a.DeletionID == r.DeletionID {
 			r.Actor, r.Reason = a.Actor, a.Reason
 		}
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
-// SearchWindow is how many of the newest jobs, deletions and actions [Search] looks through for what no index
+// searchWindow is how many of the newest jobs, deletions and actions a search looks through for what no index
 // leads to.
-const SearchWindow = 10_000
+const searchWindow = 10_000
 
 // mostFound is how many jobs a search returns at most.
 const mostFound = 1000
@@ -48,7 +48,7 @@ WHERE a.job_id IS NULL AND LOCATE(?, LOWER(CAST(a.actor AS CHAR CHARACTER SET ut
 // Search finds jobs by what somebody knows of them, newest first, with their counts: by the number of the
 // job or of its deletion; by the row, as in "project 42"; by the resource or the key alone; by the owner; or
 // by a part of the name of who has acted, see [queue.WithActor]. By its number and by its row a job is found
-// whatever its age, else among the newest [SearchWindow]. Nothing is found by an empty text.
+// whatever its age, else among the newest 10,000 jobs, deletions and actions. Nothing is found by an empty text.
 //
 // At most limit jobs, 1000 for more. Two statements, 1 if nothing is found.
 func Search(ctx context.Context, db onerow.DB, text string, limit int) ([]queue.Job, error) {
@@ -74,7 +74,7 @@ func search(ctx context.Context, db onerow.DB, text string, limit int) ([]queue.
 		plain, asText := searchedKeys(key)
 		parts, args = append(parts, sqlSearchRow), append(args, resource, plain, asText, resource, plain, asText)
 	}
-	window := SearchWindow
+	window := searchWindow
 	for range 2 {
 		args = append(args, window, []byte(text), plain, asText, number)
 	}
@@ -97,7 +97,7 @@ func search(ctx context.Context, db onerow.DB, text string, limit int) ([]queue.
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	return queue.GetMany(ctx, db, ids)
+	return queue.List(ctx, db, queue.ListOptions{IDs: ids})
 }
 
 // searchedKeys are the two forms that a key may have whose text somebody has typed: as it is, for numbers,

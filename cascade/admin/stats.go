@@ -29,7 +29,7 @@ type Stats struct {
 	// Paused is the switch.
 	Paused PauseState `json:"paused"`
 	// Resources are those that are paused.
-	Resources []ResourcePause `json:"resources,omitempty"`
+	Resources []PauseState `json:"resources,omitempty"`
 }
 
 // sqlStats reads in one snapshot: the open jobs, by the index due; the dead ones and leftovers, by the
@@ -71,7 +71,7 @@ func ReadStats(ctx context.Context, db onerow.DB) (Stats, error) {
 			s.Leftovers = n.Int64
 		default:
 			if resource, ok := strings.CutPrefix(what, "resource "); ok {
-				s.Resources = append(s.Resources, ResourcePause{Resource: resource, Reason: text.String, Since: dbtime.At(n)})
+				s.Resources = append(s.Resources, PauseState{On: true, Resource: resource, Reason: text.String, Since: dbtime.At(n)})
 				break
 			}
 			s.Open[queue.State(what)] = n.Int64

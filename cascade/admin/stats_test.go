@@ -49,7 +49,7 @@ func TestReadStats(t *testing.T) {
 		dbtest.Exec(t, db, `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
 VALUES (999, 'project', '999', 1, 'dead', UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`)
 		dbtest.Exec(t, db, "INSERT INTO onerow_worker (name, started_at, seen_at, beats) VALUES ('a', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 1), ('b', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 1 MINUTE, 1)")
-		if err := Pause(ctx, db, "why"); err != nil {
+		if err := Pause(ctx, db, "", "why"); err != nil {
 			t.Fatal(err)
 		}
 		s, err := ReadStats(ctx, db)

@@ -10,22 +10,22 @@ import (
 	"github.com/onerow/onerow/cascade/queue"
 )
 
-// Kept is what of a job is in the trash.
+// Kept is what of a job, or of one table of a job, is in the trash.
 type Kept struct {
-	JobID int64 `json:"job"`
+	JobID int64  `json:"job"`
+	Table string `json:"table,omitempty"`
 	// Rows are deleted rows, References are references that were cut.
 	Rows       int64 `json:"rows"`
 	References int64 `json:"references"`
-	// Stuck of them could not come back at a restore.
-	Stuck int64 `json:"stuck,omitempty"`
-	// Steps are how many statements have kept them.
-	Steps int64 `json:"-"`
+	// Stuck of them could not come back at a restore; Why is the error of one of a table's.
+	Stuck int64  `json:"stuck,omitempty"`
+	Why   string `json:"why,omitempty"`
 	// Since and Expires are when the first was kept, and when the first goes.
 	Since   time.Time `json:"since"`
 	Expires time.Time `json:"expires"`
 }
 
-const keptColumns = `COALESCE(SUM(IF(cut = '', kept_rows, 0)), 0), COALESCE(SUM(IF(cut = '', 0, kept_rows)), 0), COALESCE(SUM(IF(error IS NULL, 0, kept_rows)), 0), COUNT(*),
+const keptColumns = `COALESCE(SUM(IF(cut = '', kept_rows, 0)), 0), COALESCE(SUM(IF(cut = '', 0, kept_rows)), 0), COALESCE(SUM(IF(error IS NULL, 0, kept_rows)), 0),
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', MIN(kept_at)), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', MIN(expires_at))`
 
 // Both read parts of the primary key: that of the next jobs, and that of one.
@@ -59,19 +59,11 @@ func ListTrash(ctx context.Context, db onerow.DB, before int64, limit int) ([]Ke
 	return list, nil
 }
 
-// KeptTable is what of one table is in the trash.
-type KeptTable struct {
-	Table string `json:"table"`
-	Kept
-	// Why is the error of one of the rows that are stuck.
-	Why string `json:"why,omitempty"`
-}
-
 // TrashOf returns what of a job is in the trash, table by table. One statement.
-func TrashOf(ctx context.Context, db onerow.DB, jobID int64) ([]KeptTable, error) {
-	var list []KeptTable
+func TrashOf(ctx context.Context, db onerow.DB, jobID int64) ([]Kept, error) {
+	var list []Kept
 	err := onerow.Query(ctx, db, sqlTrashOf, []any{jobID}, func(rows *sql.Rows) error {
-		k := KeptTable{Kept: Kept{JobID: jobID}}
+		k := Kept{JobID: jobID}
 		var table []byte
 		var why sql.NullString
 		err := k.scan(rows, &table, &why)
@@ -87,7 +79,7 @@ func TrashOf(ctx context.Context, db onerow.DB, jobID int64) ([]KeptTable, error
 
 func (k *Kept) scan(rows *sql.Rows, first ...any) error {
 	var since, expires int64
-	err := rows.Scan(append(first, &k.Rows, &k.References, &k.Stuck, &k.Steps, &since, &expires)...)
+	err := rows.Scan(append(first, &k.Rows, &k.References, &k.Stuck, &since, &expires)...)
 	k.Since, k.Expires = time.UnixMicro(since).UTC(), time.UnixMicro(expires).UTC()
 	return err
 }
@@ -103,7 +95,7 @@ func ExpireTrash(ctx context.Context, db onerow.DB, jobID int64) (int64, error) 
 		if n, err = onerow.Affected(ctx, db, sqlExpire, jobID); err != nil || n == 0 {
 			return queue.Action{}, err
 		}
-		return queue.Action{Action: queue.ActionExpire, JobID: jobID}, nil
+		return queue.Action{Action: "expire", JobID: jobID}, nil
 	})
 	if err != nil {
 		return 0, fmt.Errorf("cascade: expire the trash of job %d: %w", jobID, err)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/dbtime"
-	"github.com/onerow/onerow/cascade/internal/governor"
 )
 
 // WorkerStatus is a worker's last sign of life. Times are UTC, by the database's clock.
@@ -21,7 +20,7 @@ type WorkerStatus struct {
 	SeenAt time.Time `json:"seen_at"`
 	// Ago is how long ago that was, in microseconds, by the database's clock.
 	Ago time.Duration `json:"-"`
-	// Throttle is why it waits, see [ReasonKind]; "" if it does not.
+	// Throttle is why it waits, as cascade.Observer.Throttled has it; "" if it does not.
 	Throttle string `json:"throttle,omitempty"`
 	// JobID is the job that it worked then; 0 for none. One of them, if it works several.
 	JobID int64 `json:"job_id,omitempty"`
@@ -55,11 +54,3 @@ func Workers(ctx context.Context, db onerow.DB) ([]WorkerStatus, error) {
 	}
 	return list, nil
 }
-
-// ReasonKinds are all that [ReasonKind] returns, but "".
-func ReasonKinds() []string { return governor.Kinds() }
-
-// ReasonKind is the kind of a reason for which a worker waits, as cascade.Throttled
-// and [WorkerStatus].Throttle have it: paused, database (it cannot be asked), threads, lag,
-// query, load, or throttle for one of the application's own. "" for no reason.
-func ReasonKind(reason string) string { return governor.KindOf(reason) }
