@@ -10,7 +10,7 @@
 //
 // [DryRun] counts the rows that the cascade of a row would delete and detach. [Orphans] finds rows whose row
 // above is not there, and [EnqueueOrphans] has them deleted. [Sweep] compares a store of assets with the rows
-// that name them. [PlanSQL] lists the statements that a worker would send, for EXPLAIN.
+// that name them.
 //
 // # Guarantees
 //

@@ -101,16 +101,13 @@ func DryRun(ctx context.Context, db onerow.DB, plan schema.Plan, resource, encod
 }
 
 func dryRun(ctx context.Context, db onerow.DB, plan schema.Plan, resource, encodedID string, o DryRunOptions) (Estimate, error) {
-	if err := plan.Check(); err != nil {
-		return Estimate{}, err
-	}
 	switch node, err := plan.Node(resource); {
 	case err != nil:
 		return Estimate{}, err
 	case node.Stays:
 		return Estimate{}, fmt.Errorf("%w: the plan says that rows of %q stay", queue.ErrInvalidDeletion, resource)
 	}
-	g, err := graph.Read(ctx, db, plan)
+	g, err := readGraph(ctx, db, plan)
 	if err != nil {
 		return Estimate{}, err
 	}

@@ -1,11 +1,14 @@
 package inspect
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/schema"
 )
 
 var (
@@ -20,6 +23,14 @@ var (
 
 // errEnough ends a search at its limit.
 var errEnough = errors.New("enough")
+
+// readGraph reads the tables of a plan, after its check.
+func readGraph(ctx context.Context, db onerow.DB, plan schema.Plan) (*graph.Graph, error) {
+	if err := plan.Check(); err != nil {
+		return nil, err
+	}
+	return graph.Read(ctx, db, plan)
+}
 
 func noIndex(s *graph.Source) error {
 	return fmt.Errorf("%w: %q needs one that begins with (%s), or every row of it would be read; create it",

@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/onerow/onerow"
@@ -39,39 +40,34 @@ type EnqueuedOrphans struct {
 func EnqueueOrphans(ctx context.Context, db onerow.DB, plan schema.Plan, orphans []Orphan) (EnqueuedOrphans, error) {
 	var done EnqueuedOrphans
 	ids, known := map[string][]string{}, map[[2]string]bool{}
-	var resources []string
 	for _, o := range orphans {
+		row := [2]string{o.Resource, o.ID}
 		switch {
 		case o.ReportOnly != "" || o.ID == "":
 			done.ReportOnly++
-			continue
-		case known[[2]string{o.Resource, o.ID}]: // by another table
-			continue
-		case ids[o.Resource] == nil:
-			resources = append(resources, o.Resource)
+		case !known[row]: // else by another table
+			known[row] = true
+			ids[o.Resource] = append(ids[o.Resource], o.ID)
 		}
-		known[[2]string{o.Resource, o.ID}] = true
-		ids[o.Resource] = append(ids[o.Resource], o.ID)
 	}
-	if len(resources) == 0 {
-		return done, nil
+	err := enqueueOrphans(ctx, db, plan, ids, &done)
+	if err != nil {
+		err = fmt.Errorf("cascade: enqueue orphans, %d are queued: %w", done.Queued+done.Open, err)
 	}
-	if err := enqueueOrphans(ctx, db, plan, resources, ids, &done); err != nil {
-		return done, fmt.Errorf("cascade: enqueue orphans, %d are queued: %w", done.Queued+done.Open, err)
-	}
-	return done, nil
+	return done, err
 }
 
-func enqueueOrphans(ctx context.Context, db onerow.DB, plan schema.Plan, resources []string, ids map[string][]string, done *EnqueuedOrphans) error {
+func enqueueOrphans(ctx context.Context, db onerow.DB, plan schema.Plan, ids map[string][]string, done *EnqueuedOrphans) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	resources := slices.Sorted(maps.Keys(ids))
 	for _, resource := range resources {
 		if _, err := plan.Node(resource); err != nil {
 			return err
 		}
 	}
-	if err := plan.Check(); err != nil {
-		return err
-	}
-	g, err := graph.Read(ctx, db, plan)
+	g, err := readGraph(ctx, db, plan)
 	if err != nil {
 		return err
 	}

@@ -25,13 +25,10 @@ type orphanScan struct {
 
 // orphanScans are all scans of the plan, in its order.
 func orphanScans(ctx context.Context, db onerow.DB, plan schema.Plan, only string) ([]orphanScan, error) {
-	if err := plan.Check(); err != nil {
-		return nil, err
-	}
 	if only != "" && !slices.ContainsFunc(plan.Nodes(), func(n schema.Node) bool { return n.Name == only || slices.Contains(n.Tables, only) }) {
 		return nil, fmt.Errorf("%w: %q; the plan has %q", schema.ErrUnknownResource, only, plan.Names())
 	}
-	g, err := graph.Read(ctx, db, plan)
+	g, err := readGraph(ctx, db, plan)
 	if err != nil {
 		return nil, err
 	}

@@ -12,21 +12,16 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// Listing tells what is in a store of assets.
-type Listing interface {
+// AssetStore is a store whose objects can be listed and deleted.
+type AssetStore interface {
+	// Delete deletes what is there of the names, at most 100 at a time: a missing object is no error.
+	Delete(ctx context.Context, names []string) error
 	// List calls fn for each object whose name begins with prefix, with the time at which
 	// it was written last, by the store's clock. An error of fn ends it and is returned.
 	// Objects may be deleted meanwhile, those that fn was called for among them.
 	List(ctx context.Context, prefix string, fn func(name string, modified time.Time) error) error
 	// Missing returns those of the names, at most 500, that no object has.
 	Missing(ctx context.Context, names []string) ([]string, error)
-}
-
-// AssetStore is a store whose objects can be listed and deleted.
-type AssetStore interface {
-	// Delete deletes what is there of the names, at most 100 at a time: a missing object is no error.
-	Delete(ctx context.Context, names []string) error
-	Listing
 }
 
 // SweepOptions say what [Sweep] does. The zero value looks at everything and deletes nothing.
@@ -46,13 +41,13 @@ const defaultSweepGrace = 24 * time.Hour
 
 // The kinds of a [Finding].
 const (
-	ObjectWithoutRow = "object without row"
-	RowWithoutObject = "row without object"
+	objectWithoutRow = "object without row"
+	rowWithoutObject = "row without object"
 )
 
 // Finding is an object that no row names, or a row whose object is not there.
 type Finding struct {
-	// Kind is [ObjectWithoutRow] or [RowWithoutObject].
+	// Kind is "object without row", or "row without object", which alone has Table and ID.
 	Kind string `json:"kind"`
 	// Name is the object's name.
 	Name string `json:"name"`
@@ -210,7 +205,8 @@ func (s *sweep) lost(ctx context.Context, chunk []object) error {
 		}
 		for _, lost := range part {
 			s.seen.Unreferenced++
-			if err := s.report(Finding{Kind: ObjectWithoutRow, Name: lost.name, Modified: lost.modified.UTC(), Deleted: s.o.Delete}); err != nil {
+			s.found++
+			if err := s.fn(Finding{Kind: objectWithoutRow, Name: lost.name, Modified: lost.modified.UTC(), Deleted: s.o.Delete}); err != nil {
 				return err
 			}
 		}
@@ -240,10 +236,4 @@ func (s *sweep) remove(ctx context.Context, part []object) ([]object, error) {
 	}
 	s.seen.Deleted += int64(len(names))
 	return part, nil
-}
-
-// report hands a finding over.
-func (s *sweep) report(f Finding) error {
-	s.found++
-	return s.fn(f)
 }

@@ -227,7 +227,8 @@ func (s *sweep) bare(ctx context.Context, t assetTable, page []assetRow) error {
 		if err != nil {
 			return err
 		}
-		if err := s.report(Finding{Kind: RowWithoutObject, Name: r.name, Table: t.Name, ID: id}); err != nil {
+		s.found++
+		if err := s.fn(Finding{Kind: rowWithoutObject, Name: r.name, Table: t.Name, ID: id}); err != nil {
 			return err
 		}
 	}

@@ -59,7 +59,7 @@ func sweepOf(t *testing.T, db *sql.DB, plan schema.Plan, b *bucket, o SweepOptio
 	var found []string
 	seen, err := Sweep(t.Context(), db, plan, b, o, func(f Finding) error {
 		line := f.Name
-		if f.Kind == RowWithoutObject {
+		if f.Kind == rowWithoutObject {
 			line = f.Table + " " + f.ID + ": " + line
 		}
 		if f.Deleted {
