@@ -51,10 +51,10 @@ var actions = map[string]struct {
 	}, "ann: cancel project 1 deletion 5 OPS-12", nil},
 	"retry": {[]string{putJob("project", "dead", "0 SECOND"), moveColumns + "UTC_TIMESTAMP(6) FROM onerow_job", "DELETE FROM onerow_job"}, func(ctx context.Context, db *sql.DB) error {
 		return second(queue.Retry(ctx, db, 1))
-	}, "ann: retry project 1 deletion 5 job 1 OPS-12", queue.ErrNotDead},
+	}, "ann: retry project 1 deletion 5 job 1 OPS-12", queue.ErrWrongState},
 	"let go": {[]string{putJob("project", "held", "365000 DAY + INTERVAL 1 HOUR")}, func(ctx context.Context, db *sql.DB) error {
 		return second(queue.Retry(ctx, db, 1))
-	}, "ann: retry project 1 deletion 5 job 1 OPS-12", queue.ErrNotDead},
+	}, "ann: retry project 1 deletion 5 job 1 OPS-12", queue.ErrWrongState},
 	"skip row": {[]string{putJob("project", "ready", "0 SECOND"), parkNote}, func(ctx context.Context, db *sql.DB) error {
 		return second(queue.SkipParked(ctx, db, 1))
 	}, "ann: skip row note 7 job 1 OPS-12", nil},
@@ -71,7 +71,7 @@ var actions = map[string]struct {
 		return second(queue.ResumeJob(ctx, db, 1))
 	}, "ann: resume project 1 deletion 5 job 1 OPS-12", nil},
 	"resume resource": {[]string{"INSERT INTO onerow_control (kind, name, value, changed_at) VALUES ('pause', 'project', 'x', UTC_TIMESTAMP(6))"}, func(ctx context.Context, db *sql.DB) error {
-		return admin.ResumeResource(ctx, db, "project")
+		return admin.Resume(ctx, db, "project")
 	}, "ann: resume project OPS-12", nil},
 	"resume": {[]string{"INSERT INTO onerow_switch VALUES ('pause', 1, 'x', UTC_TIMESTAMP(6), 1)"}, resumed, "ann: resume OPS-12", nil},
 }
@@ -79,7 +79,7 @@ var actions = map[string]struct {
 const parkNote = `INSERT INTO onerow_parked (id, job_id, table_name, row_key, error, state, parked_at) VALUES (1, 1, 'note', '7', 'e', 'parked', UTC_TIMESTAMP(6))`
 
 // resumed is Resume on a pool.
-func resumed(ctx context.Context, db *sql.DB) error { return admin.Resume(ctx, db) }
+func resumed(ctx context.Context, db *sql.DB) error { return admin.Resume(ctx, db, "") }
 
 // TestActions: what changes something is noted once, with who it was, and nothing without an actor.
 func TestActions(t *testing.T) {
@@ -194,14 +194,14 @@ func TestActorHostile(t *testing.T) {
 			t.Errorf("%q became %q, %q", name, r.Actor, r.Reason)
 		}
 	}
-	if err := admin.Pause(queue.WithActor(ctx, "ann", ""), db, "schema change"); err != nil {
+	if err := admin.Pause(queue.WithActor(ctx, "ann", ""), db, "", "schema change"); err != nil {
 		t.Fatal(err)
 	}
-	if state, err := admin.Paused(ctx, db); err != nil || state.Reason != "schema change" {
+	if state, _, err := admin.Paused(ctx, db); err != nil || state.Reason != "schema change" {
 		t.Errorf("%+v, %v", state, err)
 	}
-	list, err := queue.ListActions(ctx, db, 2)
-	if err != nil || len(list) != 2 || list[0].Action != queue.ActionPause || list[0].Actor != "ann" || list[0].Reason != "schema change" || list[1].Action != queue.ActionDelete {
+	list, err := queue.ListActions(ctx, db, 0, 0, 2)
+	if err != nil || len(list) != 2 || list[0].Action != "pause" || list[0].Actor != "ann" || list[0].Reason != "schema change" || list[1].Action != "delete" {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
@@ -233,7 +233,7 @@ func TestReport(t *testing.T) {
 		if err != nil || r.DeletionID != 5 || r.Owner != "7" || r.RequestedAt.IsZero() || r.Actor != "" || r.Job == nil || r.Job.State != queue.Restored || r.Job.DeletedRows != 9 {
 			t.Fatalf("%+v, %v", r, err)
 		}
-		if len(r.Actions) != 2 || r.Actions[0].Action != queue.ActionRestore || r.Actions[1].Action != queue.ActionCancel || r.Actions[1].Actor != "ann" || r.Actions[1].Reason != "OPS-12" {
+		if len(r.Actions) != 2 || r.Actions[0].Action != "restore" || r.Actions[1].Action != "cancel" || r.Actions[1].Actor != "ann" || r.Actions[1].Reason != "OPS-12" {
 			t.Errorf("%+v", r.Actions)
 		}
 		if len(r.Left) != 1 || r.Left[0].Table != "note" || !r.Left[0].Skipped || len(r.Trash) > 1 {

@@ -18,7 +18,7 @@ func TestSearchIsBounded(t *testing.T) {
 			return err
 		}) {
 			// Seven parts read their window, and again what they keep of it; what they find is looked up.
-			if most := int64(7*3*admin.SearchWindow + 10_000); s.Read > most {
+			if most := int64(7*3*10_000 + 10_000); s.Read > most {
 				t.Errorf("%q: %d reads, want at most %d: %s", typed, s.Read, most, s.SQL)
 			}
 			if s.Locked > 0 {

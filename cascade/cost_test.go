@@ -10,7 +10,6 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/admin"
-	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/cascade/queue"
@@ -277,7 +276,9 @@ func costsOfOperator(c *cost.Costs, work working) {
 		})
 	}
 	c.Call("the open jobs that matter now", func(ctx context.Context, db *sql.DB) error { return second(queue.OpenJobs(ctx, db, 10, 20)) })
-	c.Call("those that ended last", func(ctx context.Context, db *sql.DB) error { return second(queue.EndedJobs(ctx, db, 15)) })
+	c.Call("those that ended last", func(ctx context.Context, db *sql.DB) error {
+		return second(queue.List(ctx, db, queue.ListOptions{LastEnded: true, Limit: 15}))
+	})
 	c.Call("parked", func(ctx context.Context, db *sql.DB) error {
 		return second(queue.ListParked(ctx, db, queue.ParkedOptions{Limit: 5}))
 	})
@@ -332,7 +333,7 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 		}
 		return err
 	})
-	c.Call("last actions", func(ctx context.Context, db *sql.DB) error { return second(queue.ListActions(ctx, db, 5)) })
+	c.Call("last actions", func(ctx context.Context, db *sql.DB) error { return second(queue.ListActions(ctx, db, 0, 0, 5)) })
 	c.Call("purge actions", func(ctx context.Context, db *sql.DB) error {
 		n, err := queue.PurgeActions(ctx, db, year, 5)
 		if err == nil && n != 5 {
@@ -341,9 +342,9 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 		return errors.Join(err, second(queue.ActionsToPurge(ctx, db, year, 30)))
 	})
 	c.Call("workers", func(ctx context.Context, db *sql.DB) error { return second(admin.Workers(ctx, db)) })
-	c.Call("pause", func(ctx context.Context, db *sql.DB) error { return admin.Pause(ctx, db, "x") })
-	c.Call("paused", func(ctx context.Context, db *sql.DB) error { return second(admin.Paused(ctx, db)) })
-	c.Call("resume", func(ctx context.Context, db *sql.DB) error { return admin.Resume(ctx, db) })
+	c.Call("pause", func(ctx context.Context, db *sql.DB) error { return admin.Pause(ctx, db, "", "x") })
+	c.Call("paused", func(ctx context.Context, db *sql.DB) error { _, _, err := admin.Paused(ctx, db); return err })
+	c.Call("resume", func(ctx context.Context, db *sql.DB) error { return admin.Resume(ctx, db, "") })
 	c.Call("pause and resume a job", func(ctx context.Context, db *sql.DB) error {
 		job, err := queue.Find(ctx, db, "project", "y")
 		return errors.Join(err, second(queue.PauseJob(ctx, db, job.ID, "x")), second(queue.ResumeJob(ctx, db, job.ID)))
@@ -356,14 +357,14 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 		return errors.Join(err, second(queue.PutFirst(ctx, db, jobs[len(jobs)-1].ID)))
 	})
 	c.Call("pause and resume a resource, and settings", func(ctx context.Context, db *sql.DB) error {
-		return errors.Join(admin.PauseResource(ctx, db, "screen", "x"), second(admin.PausedResources(ctx, db)), admin.ResumeResource(ctx, db, "screen"),
+		return errors.Join(admin.Pause(ctx, db, "screen", "x"), admin.Resume(ctx, db, "screen"),
 			admin.Set(ctx, db, admin.Settings{Worker: "w", Load: 0.5, Target: 1e9, Parallel: 2}), second(admin.ReadSettings(ctx, db)), admin.SetDefault(ctx, db, "w"))
 	})
 	c.Call("hold a job, and let it go on", func(ctx context.Context, db *sql.DB) error {
 		job, err := queue.Find(ctx, db, "project", "y")
 		return errors.Join(err, second(queue.HoldJob(ctx, db, job.ID, "x")), second(queue.Retry(ctx, db, job.ID)))
 	})
-	c.Call("the statements of a plan", func(ctx context.Context, db *sql.DB) error { return second(inspect.PlanSQL(ctx, db, forest)) })
+	c.Call("the statements of a plan", func(ctx context.Context, db *sql.DB) error { return second(planSQL(ctx, db, forest)) })
 	c.Call("descriptions of plans", func(ctx context.Context, db *sql.DB) error {
 		var p plans
 		p.remember(ctx, db, &graph.Graph{Fingerprint: "f", Description: "d"})

@@ -132,7 +132,7 @@ func TestCrashRetry(t *testing.T) {
 			},
 			Call: func(ctx context.Context, db *sql.DB) error {
 				_, err := queue.Retry(ctx, db, 1)
-				if errors.Is(err, queue.ErrNotDead) { // an earlier call did it
+				if errors.Is(err, queue.ErrWrongState) { // an earlier call did it
 					return nil
 				}
 				return err

@@ -92,7 +92,7 @@
 //   - When the context of [Worker.Run] ends, the current batches are ended or rolled back, leases are given
 //     back, and Run returns within two seconds.
 //   - A job that is paused ([queue.PauseJob]) changes nothing after the batch under way; the jobs of a
-//     resource that is paused (admin.PauseResource) go on for a second and a batch at most. Neither is a
+//     resource that is paused (admin.Pause) go on for a second and a batch at most. Neither is a
 //     failure. admin.Set changes load, target and parallel of workers as soon.
 //   - While others send statements to the server, workers have a quarter of the time together, in batches
 //     of about 3ms, but each of them has one a second; see Config.Load for who is felt.

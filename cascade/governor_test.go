@@ -89,7 +89,7 @@ func TestGovernor(t *testing.T) {
 		if w := onlyWorker(t, db); w.Throttle != "throttle: the shop is full" {
 			t.Errorf("%+v", w)
 		}
-		if err := admin.Pause(ctx, db, "backup"); err != nil {
+		if err := admin.Pause(ctx, db, "", "backup"); err != nil {
 			t.Fatal(err)
 		}
 		idle(true)
@@ -98,7 +98,7 @@ func TestGovernor(t *testing.T) {
 		if w := onlyWorker(t, db); w.Throttle != "paused: backup" || d.asked.Load() != asked {
 			t.Errorf("%+v, and the throttle was asked", w)
 		}
-		if err := admin.Resume(ctx, db); err != nil {
+		if err := admin.Resume(ctx, db, ""); err != nil {
 			t.Fatal(err)
 		}
 		broken := errors.New("no answer from mysql://root:hunter2@replica/")
@@ -183,7 +183,7 @@ func TestPauseWhileReading(t *testing.T) {
 	if err != nil || len(c.Jobs) != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	if err := admin.Pause(t.Context(), db, "stop"); err != nil {
+	if err := admin.Pause(t.Context(), db, "", "stop"); err != nil {
 		t.Fatal(err)
 	}
 	l := &lease{Worker: w, job: c.Jobs[0], fenced: time.Now()}
@@ -198,7 +198,7 @@ func TestPauseWhileReading(t *testing.T) {
 		t.Fatalf("it went on: %v", err)
 	default:
 	}
-	if err := admin.Resume(t.Context(), db); err != nil {
+	if err := admin.Resume(t.Context(), db, ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-ended; err != nil {

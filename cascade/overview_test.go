@@ -51,7 +51,7 @@ func TestOverview(t *testing.T) {
 	dbtest.Exec(t, db, `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
  SELECT 10 + id, resource, resource_id, deletion_id, IF(id % 2, 'done', 'dead'), due_at, 1, 1, 0, created_at, UTC_TIMESTAMP(6) - INTERVAL id % 3 HOUR FROM onerow_job`)
 	for limit, want := range map[int]string{3: "[16 13 17]", 100: "[16 13 17 14 11 15 12]"} {
-		if jobs, err := queue.EndedJobs(ctx, db, limit); err != nil || ids(jobs) != want {
+		if jobs, err := queue.List(ctx, db, queue.ListOptions{LastEnded: true, Limit: limit}); err != nil || ids(jobs) != want {
 			t.Errorf("the last %d: %s, %v, want %s", limit, ids(jobs), err, want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -147,8 +148,8 @@ func TestListParked(t *testing.T) {
 		if _, err := queue.SkipParked(t.Context(), db, ids[1]); err != nil {
 			t.Fatal(err)
 		}
-		for want, o := range map[int]queue.ParkedOptions{7: {}, 5: {JobID: one.ID}, 4: {JobID: one.ID, State: queue.ParkedOpen}, 1: {State: queue.ParkedSkipped},
-			6: {State: queue.ParkedOpen, Limit: 5000}, 3: {Limit: 3}, 0: {JobID: 99}, 2: {JobID: two.ID}} {
+		for want, o := range map[int]queue.ParkedOptions{7: {}, 5: {JobID: one.ID}, 4: {JobID: one.ID, Open: true},
+			6: {Open: true, Limit: 5000}, 3: {Limit: 3}, 0: {JobID: 99}, 2: {JobID: two.ID}} {
 			if list := listParked(t, db, o); len(list) != want {
 				t.Errorf("%+v: %+v", o, list)
 			}
@@ -237,8 +238,7 @@ func TestRetryParked(t *testing.T) {
 		// Another deletion of the same row is open: nothing changes.
 		old, ids := leftovers(t, db, 3, "1")
 		newer := condemn(t, db, 3, 0)
-		var open *queue.OpenJobError
-		if _, err := queue.RetryParked(ctx, db, ids[0]); !errors.As(err, &open) || open.Open != newer.ID || open.JobID != old.ID {
+		if _, err := queue.RetryParked(ctx, db, ids[0]); !errors.Is(err, queue.ErrOpenJob) || !strings.HasSuffix(err.Error(), fmt.Sprintf(": job %d", newer.ID)) {
 			t.Error(err)
 		}
 		if got := get(t, db, old.ID); got.State != queue.Leftovers || got.Parked != 1 || got.Plan != "print" {
@@ -290,7 +290,7 @@ func TestParkedRaces(t *testing.T) {
 				call("skip", func() error { _, err := queue.SkipParked(t.Context(), db, id); return err }, queue.ErrNoParked)
 				call("retry parked", func() error { _, err := queue.RetryParked(t.Context(), db, id); return err }, queue.ErrNoParked)
 			}
-			call("retry", func() error { _, err := queue.Retry(t.Context(), db, job.ID); return err }, queue.ErrNotDead)
+			call("retry", func() error { _, err := queue.Retry(t.Context(), db, job.ID); return err }, queue.ErrWrongState)
 			for range 2 {
 				call("end", func() error { _, err := end(t.Context(), db, job.ID); return err })
 			}
@@ -330,9 +330,9 @@ func TestParkedStatements(t *testing.T) {
 	takes("Retry", 4+2, func() error { _, err := queue.Retry(ctx, db, job.ID); return err })
 	takes("ReadStats", 1, func() error { _, err := admin.ReadStats(ctx, db); return err })
 	takes("Workers", 1, func() error { _, err := admin.Workers(ctx, db); return err })
-	takes("Pause", 1, func() error { return admin.Pause(ctx, db, "") })
-	takes("Paused", 1, func() error { _, err := admin.Paused(ctx, db); return err })
-	takes("Resume", 1, func() error { return admin.Resume(ctx, db) })
+	takes("Pause", 1, func() error { return admin.Pause(ctx, db, "", "") })
+	takes("Paused", 1, func() error { _, _, err := admin.Paused(ctx, db); return err })
+	takes("Resume", 1, func() error { return admin.Resume(ctx, db, "") })
 	many := make([]queue.Deletion, 501)
 	for i := range many {
 		many[i] = queue.Deletion{Resource: "project", ResourceID: key(int64(i + 1000))}
@@ -394,7 +394,7 @@ func TestCrashRetryParked(t *testing.T) {
 }
 
 func TestCrashRetryLeftovers(t *testing.T) {
-	crashParked(t, 50, queue.ErrNotDead, func(ctx context.Context, db *sql.DB) error {
+	crashParked(t, 50, queue.ErrWrongState, func(ctx context.Context, db *sql.DB) error {
 		_, err := queue.Retry(ctx, db, 1)
 		return err
 	})

@@ -1,17 +1,29 @@
 package cascade
 
 import (
+	"context"
 	"database/sql"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade/inspect"
+	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/internal/work"
 	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/schema"
 )
 
 var listed = regexp.MustCompile(`(= |IN )(\([^)]*\)|[0-9]+)|LIMIT [0-9]+`)
+
+// planSQL lists the statements of a plan.
+func planSQL(ctx context.Context, db onerow.DB, plan schema.Plan) ([]work.Statement, error) {
+	g, err := graph.Read(ctx, db, plan)
+	if err != nil {
+		return nil, err
+	}
+	return work.Statements(ctx, db, g)
+}
 
 // TestPlanSQL: the server can explain each statement, with an index; and each that a worker really sends to
 // lock, keep, delete or detach rows below the root is one of them, but for its keys.
@@ -26,7 +38,7 @@ func TestPlanSQL(t *testing.T) {
 				plantTrash(t, db, used)
 			}
 			grow(t, db, 1, 3, 2, 2, 2)
-			list, err := inspect.PlanSQL(t.Context(), db, used)
+			list, err := planSQL(t.Context(), db, used)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +85,7 @@ func TestPlanSQL(t *testing.T) {
 		})
 	}
 	t.Run("no rows", func(t *testing.T) {
-		list, err := inspect.PlanSQL(t.Context(), openForest(t), forest)
+		list, err := planSQL(t.Context(), openForest(t), forest)
 		if err != nil || len(list) == 0 || !strings.Contains(list[0].SQL, "= ?") {
 			t.Errorf("%+v, %v", list, err)
 		}

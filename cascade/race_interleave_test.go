@@ -47,7 +47,7 @@ func duels(ready func(*Worker)) []duel {
 		return err
 	}
 	cancel := func(ctx context.Context, db *sql.DB) error { return queue.Cancel(ctx, db, "project", "1", 5) }
-	retry := forgive(queue.ErrNotDead, func(ctx context.Context, db *sql.DB) error {
+	retry := forgive(queue.ErrWrongState, func(ctx context.Context, db *sql.DB) error {
 		_, err := queue.Retry(ctx, db, 1)
 		return err
 	})
@@ -169,14 +169,14 @@ func duels(ready func(*Worker)) []duel {
 		{"a worker that loses its lease changes nothing", taken, zombie, takeover, nil, unchanged, 1},
 		{"a round, the job is paused", given(0), round, func(ctx context.Context, db *sql.DB) error {
 			err := second(queue.PauseJob(ctx, db, 1, "why"))
-			if errors.Is(err, queue.ErrNotOpen) {
+			if errors.Is(err, queue.ErrWrongState) {
 				return nil // the round was done
 			}
 			return errors.Join(err, round(ctx, db), second(queue.ResumeJob(ctx, db, 1)), round(ctx, db))
 		}, exact, nil, 1},
 		{"a round, the job is cancelled", given(0), round, func(ctx context.Context, db *sql.DB) error {
 			err := second(queue.HoldJob(ctx, db, 1, "why"))
-			if errors.Is(err, queue.ErrNotOpen) {
+			if errors.Is(err, queue.ErrWrongState) {
 				return nil // the round was done
 			}
 			return errors.Join(err, queue.Cancel(ctx, db, "project", "1", 5))

@@ -221,7 +221,8 @@ func (r *Retainer) queue(ctx context.Context, resource string, deletions []queue
 				return err
 			}
 		}
-		queued, err = queue.EnqueueDue(ctx, tx, deletions)
+		done, err := queue.EnqueueMany(ctx, tx, deletions)
+		queued = done.Queued
 		return err
 	})
 	return queued, got, err

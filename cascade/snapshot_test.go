@@ -43,10 +43,9 @@ func TestOldSnapshot(t *testing.T) {
 		})
 	}
 
-	var not *queue.NotDeadError
 	var job queue.Job
 	in(func() { job = condemn(t, db, 10, time.Hour) }, func(tx *sql.Tx) {
-		if _, err := queue.Retry(ctx, tx, job.ID); !errors.As(err, &not) || not.State != queue.Scheduled {
+		if got, err := queue.Retry(ctx, tx, job.ID); !errors.Is(err, queue.ErrWrongState) || got.State != queue.Scheduled {
 			t.Errorf("a job that was queued since: %v", err)
 		}
 	})
@@ -56,7 +55,7 @@ func TestOldSnapshot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}, func(tx *sql.Tx) {
-		if _, err := queue.Retry(ctx, tx, job.ID); !errors.As(err, &not) || not.State != queue.Ready {
+		if got, err := queue.Retry(ctx, tx, job.ID); !errors.Is(err, queue.ErrWrongState) || got.State != queue.Ready {
 			t.Errorf("a job that was retried since: %v", err)
 		}
 	})

@@ -41,7 +41,7 @@ func TestStatements(t *testing.T) {
 	takes("Get", 1, func() error { _, err := queue.Get(ctx, db, job.ID); return err })
 	takes("List", 2, func() error { _, err := queue.List(ctx, db, queue.ListOptions{}); return err })
 	takes("OpenJobs", 4, func() error { _, err := queue.OpenJobs(ctx, db, 5, 5); return err })
-	takes("EndedJobs, of which there is none", 1, func() error { _, err := queue.EndedJobs(ctx, db, 5); return err })
+	takes("List of those that ended last, of which there is none", 1, func() error { _, err := queue.List(ctx, db, queue.ListOptions{LastEnded: true, Limit: 5}); return err })
 	takes("CountDue", 1, func() error { _, _, err := queue.CountDue(ctx, db); return err })
 	takes("a round with nothing due", 1, func() error { _, err := w.RunOnce(ctx); return err })
 	takes("Cancel", 5, func() error { return queue.Cancel(ctx, db, "project", "1", d.ID) })
@@ -69,7 +69,7 @@ func TestStatements(t *testing.T) {
 	takes("the last failure", 6+5, func() error { _, err := w.RunOnce(ctx); return err })
 	takes("Retry", 6, func() error { _, err := queue.Retry(ctx, db, bad.ID); return err })
 	takes("Retry of what is not dead", 5, func() error {
-		if _, err := queue.Retry(ctx, db, bad.ID); !errors.Is(err, queue.ErrNotDead) {
+		if _, err := queue.Retry(ctx, db, bad.ID); !errors.Is(err, queue.ErrWrongState) {
 			return errors.Join(errors.New("it was dead"), err)
 		}
 		return nil

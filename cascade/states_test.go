@@ -58,21 +58,21 @@ func archived(state queue.State) func(*testing.T, *sql.DB, queue.Job) {
 func TestVerbsInEveryState(t *testing.T) {
 	db, ctx := openForest(t), t.Context()
 	w := quiet(t, worker(t, db, Config{Name: "w"}))
-	const late, notDead, notOpen, notWaiting, same = "too late", "not dead", "not open", "not waiting", "same"
+	const late, refused, same = "too late", "wrong state", "same"
 	columns := []string{"cancel", "hold", "retry", "cancel of another deletion", "hold of another deletion", "a worker's failure", "a failure by an old token", "pause", "resume", "hold job", "put first"}
 	want := map[string][11]string{
-		"scheduled":     {"cancelled", "held", notDead, late, late, same, same, "paused", same, "held", notWaiting},
-		"due":           {late, late, notDead, late, late, same, same, "paused", same, "held", "ready"},
-		"held":          {"cancelled", "held", "scheduled", late, late, same, same, notOpen, same, "held", notWaiting},
-		"ready":         {late, late, notDead, late, late, same, same, "paused", same, "held", "ready"},
-		"running":       {late, late, notDead, late, late, "scheduled", same, "paused", same, "held", notWaiting},
-		"paused":        {"cancelled", "held", notDead, late, late, same, same, "paused", "scheduled", "held", notWaiting},
-		"paused, begun": {late, late, notDead, late, late, same, same, "paused", "ready", "held", notWaiting},
-		"done":          {late, late, notDead, late, late, same, same, notOpen, same, notOpen, notWaiting},
-		"dead":          {late, late, "ready", late, late, same, same, notOpen, same, "held", notWaiting},
-		"leftovers":     {late, late, "ready", late, late, same, same, notOpen, same, "held", notWaiting},
-		"cancelled":     {same, late, notDead, late, late, same, same, notOpen, same, same, notWaiting},
-		"restored":      {same, late, notDead, late, late, same, same, notOpen, same, same, notWaiting},
+		"scheduled":     {"cancelled", "held", refused, late, late, same, same, "paused", same, "held", refused},
+		"due":           {late, late, refused, late, late, same, same, "paused", same, "held", "ready"},
+		"held":          {"cancelled", "held", "scheduled", late, late, same, same, refused, same, "held", refused},
+		"ready":         {late, late, refused, late, late, same, same, "paused", same, "held", "ready"},
+		"running":       {late, late, refused, late, late, "scheduled", same, "paused", same, "held", refused},
+		"paused":        {"cancelled", "held", refused, late, late, same, same, "paused", "scheduled", "held", refused},
+		"paused, begun": {late, late, refused, late, late, same, same, "paused", "ready", "held", refused},
+		"done":          {late, late, refused, late, late, same, same, refused, same, refused, refused},
+		"dead":          {late, late, "ready", late, late, same, same, refused, same, "held", refused},
+		"leftovers":     {late, late, "ready", late, late, same, same, refused, same, "held", refused},
+		"cancelled":     {same, late, refused, late, late, same, same, refused, same, same, refused},
+		"restored":      {same, late, refused, late, late, same, same, refused, same, same, refused},
 	}
 	verbs := []func(queue.Job) error{
 		func(j queue.Job) error { return queue.Cancel(ctx, db, j.Resource, j.ResourceID, j.DeletionID) },
@@ -106,12 +106,8 @@ func TestVerbsInEveryState(t *testing.T) {
 			switch {
 			case errors.Is(err, queue.ErrTooLate):
 				got = late
-			case errors.Is(err, queue.ErrNotOpen):
-				got = notOpen
-			case errors.Is(err, queue.ErrNotDead):
-				got = notDead
-			case errors.Is(err, queue.ErrNotWaiting):
-				got = notWaiting
+			case errors.Is(err, queue.ErrWrongState):
+				got = refused
 			case err != nil:
 				got = err.Error()
 			case after == before:

@@ -19,10 +19,10 @@ import (
 func TestTextsOfOthers(t *testing.T) {
 	db := openForest(t, dbtest.Param("charset", "utf8"), dbtest.Param("collation", "utf8_general_ci"))
 	const text = "bucket 🪣 is full"
-	if err := admin.Pause(t.Context(), db, text); err != nil {
+	if err := admin.Pause(t.Context(), db, "", text); err != nil {
 		t.Fatal(err)
 	}
-	if state, err := admin.Paused(t.Context(), db); err != nil || state.Reason != text {
+	if state, _, err := admin.Paused(t.Context(), db); err != nil || state.Reason != text {
 		t.Errorf("%+v, %v", state, err)
 	}
 	dbtest.Exec(t, db, `INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, token, created_at)

@@ -71,7 +71,7 @@ func TestCancelJob(t *testing.T) {
 	if n := work(); n != 0 {
 		t.Errorf("%d rows are left", n)
 	}
-	if _, _, err := repo.CancelJob(ctx, db, kept, last.JobID); !errors.Is(err, queue.ErrNotOpen) {
+	if _, _, err := repo.CancelJob(ctx, db, kept, last.JobID); !errors.Is(err, queue.ErrWrongState) {
 		t.Errorf("a job that is done was cancelled: %v", err)
 	}
 	if _, _, err := repo.CancelJob(ctx, db, kept, 4711); !errors.Is(err, queue.ErrNoJob) {

@@ -35,7 +35,7 @@ func TestReport(t *testing.T) {
 	if err := json.Unmarshal([]byte(w.ok("report", "--deletion", "1", "--json")), &r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Actions) != 3 || r.Actions[1].Action != queue.ActionRestore || r.Actions[1].Actor != "ben" || r.Actions[1].Reason != "a mistake" || len(r.Trash) != 0 || r.Job.State != queue.Restored {
+	if len(r.Actions) != 3 || r.Actions[1].Action != "restore" || r.Actions[1].Actor != "ben" || r.Actions[1].Reason != "a mistake" || len(r.Trash) != 0 || r.Job.State != queue.Restored {
 		t.Errorf("%+v", r)
 	}
 	w.fill(2, 1, 1)

@@ -100,14 +100,14 @@ func (p *Page) pause(ctx context.Context, r *http.Request, _ int64) (string, err
 	if reason == "" {
 		reason = "paused on the page"
 	}
-	if err := admin.Pause(ctx, p.db, reason); err != nil {
+	if err := admin.Pause(ctx, p.db, "", reason); err != nil {
 		return "", err
 	}
 	return "Paused: every worker on this database stops after its batch, within a second or so.", nil
 }
 
 func (p *Page) resume(ctx context.Context, _ *http.Request, _ int64) (string, error) {
-	if err := admin.Resume(ctx, p.db); err != nil {
+	if err := admin.Resume(ctx, p.db, ""); err != nil {
 		return "", err
 	}
 	return "Resumed: the workers go on.", nil
@@ -115,6 +115,9 @@ func (p *Page) resume(ctx context.Context, _ *http.Request, _ int64) (string, er
 
 func (p *Page) retryJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
 	job, err := queue.Retry(ctx, p.db, id)
+	if errors.Is(err, queue.ErrWrongState) {
+		return "", fmt.Errorf("job %d is %s, so there is nothing to retry: somebody was faster", id, job.State)
+	}
 	if err != nil {
 		return "", jobError(id, err)
 	}
@@ -123,15 +126,11 @@ func (p *Page) retryJob(ctx context.Context, _ *http.Request, id int64) (string,
 
 // jobError says in the page's words why a job cannot be retried.
 func jobError(id int64, err error) error {
-	var not *queue.NotDeadError
-	var open *queue.OpenJobError
 	switch {
 	case errors.Is(err, queue.ErrNoJob):
 		return goneError(fmt.Sprintf("There is no job %d.", id))
-	case errors.As(err, &not):
-		return fmt.Errorf("job %d is %s, so there is nothing to retry: somebody was faster", not.JobID, not.State)
-	case errors.As(err, &open):
-		return fmt.Errorf("job %d is not needed any more: the newer job %d for the same row is open and does its work", open.JobID, open.Open)
+	case errors.Is(err, queue.ErrOpenJob):
+		return fmt.Errorf("job %d is not needed any more: the newer %s for the same row is open and does its work", id, output.Detail(err, queue.ErrOpenJob))
 	}
 	return err
 }

@@ -132,7 +132,7 @@ func (p *Page) questionSkip(ctx context.Context, r *http.Request, _ int64) (askV
 }
 
 // inTrash is a job of which something is in the trash.
-func (p *Page) inTrash(ctx context.Context, id int64) (queue.Job, []admin.KeptTable, error) {
+func (p *Page) inTrash(ctx context.Context, id int64) (queue.Job, []admin.Kept, error) {
 	job, err := queue.Get(ctx, p.db, id)
 	if err != nil {
 		return job, nil, jobError(id, err)
@@ -144,7 +144,7 @@ func (p *Page) inTrash(ctx context.Context, id int64) (queue.Job, []admin.KeptTa
 	return job, kept, err
 }
 
-func keptRows(kept []admin.KeptTable) (rows int64) {
+func keptRows(kept []admin.Kept) (rows int64) {
 	for _, k := range kept {
 		rows += k.Rows
 	}

@@ -78,7 +78,7 @@ func (p *Page) equalJobs(ctx context.Context, of string) (jobs []queue.Job, more
 // equalRows are the parked rows of one digest, newest first, likewise.
 func (p *Page) equalRows(ctx context.Context, of string) (rows []queue.Parked, more bool, err error) {
 	for after := int64(0); ; {
-		list, err := queue.ListParked(ctx, p.db, queue.ParkedOptions{State: queue.ParkedOpen, After: after, Limit: 500})
+		list, err := queue.ListParked(ctx, p.db, queue.ParkedOptions{Open: true, After: after, Limit: 500})
 		if err != nil || len(list) == 0 {
 			return rows, false, err
 		}
@@ -144,7 +144,7 @@ func (t *tally) add(err error) {
 	switch {
 	case err == nil:
 		t.done++
-	case errors.Is(err, queue.ErrNoJob), errors.Is(err, queue.ErrNoParked), errors.Is(err, queue.ErrNotDead), errors.Is(err, queue.ErrOpenJob):
+	case errors.Is(err, queue.ErrNoJob), errors.Is(err, queue.ErrNoParked), errors.Is(err, queue.ErrWrongState), errors.Is(err, queue.ErrOpenJob):
 		t.gone++
 	default:
 		if t.failures++; t.failed == nil {

@@ -87,7 +87,7 @@ func (p *Page) pauseResource(ctx context.Context, r *http.Request, _ int64) (str
 	if err != nil {
 		return "", err
 	}
-	if err := admin.PauseResource(ctx, p.db, resource, reasonOf(r)); err != nil {
+	if err := admin.Pause(ctx, p.db, resource, reasonOf(r)); err != nil {
 		return "", err
 	}
 	return "Jobs of " + output.Printable(resource) + " are paused.", nil
@@ -96,7 +96,10 @@ func (p *Page) pauseResource(ctx context.Context, r *http.Request, _ int64) (str
 // resumeResource takes any name: a plan may have lost a resource that is paused.
 func (p *Page) resumeResource(ctx context.Context, r *http.Request, _ int64) (string, error) {
 	resource := r.PostFormValue("resource")
-	if err := admin.ResumeResource(ctx, p.db, resource); err != nil {
+	if resource == "" {
+		return "", errors.New("no resource is named")
+	}
+	if err := admin.Resume(ctx, p.db, resource); err != nil {
 		return "", err
 	}
 	return "Jobs of " + output.Printable(resource) + " are worked.", nil

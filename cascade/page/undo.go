@@ -57,7 +57,7 @@ func (p *Page) gone(ctx context.Context, job queue.Job) string {
 func (p *Page) cancelJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
 	back, job, err := repo.CancelJob(ctx, p.db, p.plan, id)
 	switch {
-	case errors.Is(err, queue.ErrNotOpen):
+	case errors.Is(err, queue.ErrWrongState):
 		return "", fmt.Errorf("job %d is done: what it has deleted can be restored, where the plan keeps it", id)
 	case err != nil:
 		return "", jobError(id, err)
@@ -71,7 +71,7 @@ func (p *Page) cancelJob(ctx context.Context, _ *http.Request, id int64) (string
 
 func (p *Page) pauseJob(ctx context.Context, r *http.Request, id int64) (string, error) {
 	job, err := queue.PauseJob(ctx, p.db, id, reasonOf(r))
-	if errors.Is(err, queue.ErrNotOpen) {
+	if errors.Is(err, queue.ErrWrongState) {
 		return "", fmt.Errorf("job %d is not open: no worker takes it", id)
 	}
 	if err != nil {
@@ -83,7 +83,7 @@ func (p *Page) pauseJob(ctx context.Context, r *http.Request, id int64) (string,
 // putFirst has a job worked before all others that are due.
 func (p *Page) putFirst(ctx context.Context, _ *http.Request, id int64) (string, error) {
 	job, err := queue.PutFirst(ctx, p.db, id)
-	if errors.Is(err, queue.ErrNotWaiting) {
+	if errors.Is(err, queue.ErrWrongState) {
 		return "", fmt.Errorf("job %d does not wait for a worker any more", id)
 	}
 	if err != nil {

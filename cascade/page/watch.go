@@ -136,13 +136,13 @@ func (w *watcher) load(ctx context.Context) (*board, error) {
 	if b.Settings, err = admin.ReadSettings(ctx, db); err != nil {
 		return nil, err
 	}
-	if b.Parked, err = queue.ListParked(ctx, db, queue.ParkedOptions{State: queue.ParkedOpen, Limit: showParked}); err != nil {
+	if b.Parked, err = queue.ListParked(ctx, db, queue.ParkedOptions{Open: true, Limit: showParked}); err != nil {
 		return nil, err
 	}
 	if b.Open, err = queue.OpenJobs(ctx, db, showDue, showLater); err != nil {
 		return nil, err
 	}
-	if b.Ended, err = queue.EndedJobs(ctx, db, showEnded); err != nil {
+	if b.Ended, err = queue.List(ctx, db, queue.ListOptions{LastEnded: true, Limit: showEnded}); err != nil {
 		return nil, err
 	}
 	b.Trouble, err = troubledJobs(ctx, db)

@@ -42,6 +42,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/admin"
+	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/cascade/queue"
 )
 
@@ -94,7 +95,7 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 			return nil, fmt.Errorf("prommetrics: %w", err)
 		}
 	}
-	for _, kind := range admin.ReasonKinds() {
+	for _, kind := range governor.Kinds() {
 		m.throttled.WithLabelValues(kind).Set(0)
 	}
 	for _, state := range []queue.State{queue.Ready, queue.Done, queue.Leftovers, queue.Dead} {
@@ -124,9 +125,25 @@ func (m *Metrics) Observe(e cascade.Event) {
 	}
 }
 
-func addRows(to *prometheus.CounterVec, rows map[string]int64) {
-	for table, n := range rows {
-		to.WithLabelValues(table).Add(float64(max(n, 0)))
+// Detached counts detached rows.
+func (m *Metrics) Detached(table string, rows int64) {
+	m.detached.WithLabelValues(table).Add(float64(max(rows, 0)))
+}
+
+// Parked counts a parked row.
+func (m *Metrics) Parked(table string) { m.parked.WithLabelValues(table).Inc() }
+
+// LeaseLost counts a job that another worker took over.
+func (m *Metrics) LeaseLost() { m.leases.Inc() }
+
+// Ended counts an attempt.
+func (m *Metrics) Ended(state queue.State) { m.ended.WithLabelValues(string(state)).Inc() }
+
+// Throttled sets the gauge of the reason's kind, and the others to 0.
+func (m *Metrics) Throttled(reason string) {
+	now := governor.KindOf(reason)
+	for _, kind := range governor.Kinds() {
+		m.throttled.WithLabelValues(kind).Set(number(kind == now))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/admin"
+	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/cascade/prommetrics"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -88,7 +89,7 @@ FROM (SELECT 11 AS id UNION ALL SELECT 12 UNION ALL SELECT 13) AS x`,
 			t.Fatal(err)
 		}
 	}
-	if err := admin.Pause(ctx, db, "maintenance"); err != nil {
+	if err := admin.Pause(ctx, db, "", "maintenance"); err != nil {
 		t.Fatal(err)
 	}
 	if err := metrics.Measure(ctx, db); err != nil {
@@ -116,11 +117,11 @@ FROM (SELECT 11 AS id UNION ALL SELECT 12 UNION ALL SELECT 13) AS x`,
 	wantLines(t, text, `onerow_cascade_batch_seconds_bucket{le="0.02"} 0`, `onerow_cascade_batch_seconds_bucket{le="0.05"} 1`, `onerow_cascade_deleted_rows_total{table="a"} 5`,
 		`onerow_cascade_detached_rows_total{table="b"} 7`, `onerow_cascade_parked_rows_total{table="a"} 1`, `onerow_cascade_lease_losses_total 1`,
 		`onerow_cascade_jobs_ended_total{state="leftovers"} 1`, `onerow_cascade_throttled{reason="lag"} 1`)
-	if n := strings.Count(text, "onerow_cascade_throttled{"); n != len(admin.ReasonKinds()) || strings.Contains(text, "made up") {
+	if n := strings.Count(text, "onerow_cascade_throttled{"); n != len(governor.Kinds()) || strings.Contains(text, "made up") {
 		t.Errorf("%d reasons:\n%s", n, text)
 	}
-	metrics.Observe(cascade.Throttled{})
-	if err := admin.Resume(ctx, db); err != nil {
+	metrics.Throttled("")
+	if err := admin.Resume(ctx, db, ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := metrics.Measure(ctx, db); err != nil {

@@ -3,11 +3,8 @@ package governor
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"slices"
 	"strings"
-
-	"github.com/onerow/onerow"
 )
 
 // Throttle is a throttle: why to wait, "" to go on. One of package cascade's says its kind, too.
@@ -48,17 +45,4 @@ func kindOf(t Throttle) string {
 		return k.Kind()
 	}
 	return kindOther
-}
-
-// sqlPaused reads by the primary key.
-const sqlPaused = `SELECT CAST(reason AS BINARY), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at) FROM onerow_switch WHERE name = 'pause' AND is_on = 1`
-
-// ReadSwitch reads whether all workers of the database are to wait, why, and since when, in microseconds
-// since 1970. One statement.
-func ReadSwitch(ctx context.Context, db onerow.DB) (on bool, reason string, since sql.NullInt64, err error) {
-	err = onerow.QueryRow(ctx, db, sqlPaused, nil, &reason, &since)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, "", since, nil
-	}
-	return err == nil, reason, since, err
 }

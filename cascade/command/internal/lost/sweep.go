@@ -88,7 +88,7 @@ func (c *Sweep) Run(ctx context.Context, a *shell.App) (err error) {
 
 func findingTold(f inspect.Finding) string {
 	name := output.Shorten(output.Printable(f.Name), 120)
-	if f.Kind == inspect.RowWithoutObject {
+	if f.Table != "" {
 		return fmt.Sprintf("%s: no object %s", output.RowName(queue.Job{Resource: f.Table, ResourceID: f.ID}), name)
 	}
 	line := fmt.Sprintf("no row names %s, written %s UTC", name, output.Moment(f.Modified))

@@ -42,8 +42,8 @@ func (c *First) Run(ctx context.Context, a *shell.App) (err error) {
 	switch {
 	case errors.Is(err, queue.ErrNoJob):
 		return output.Said(fmt.Sprintf("there is no job %d: see %s jobs", c.Job, output.ProgramName), err)
-	case errors.Is(err, queue.ErrNotWaiting):
-		return output.Said(fmt.Sprintf("job %d cannot be put first: %s", c.Job, output.Detail(err, queue.ErrNotWaiting)), err)
+	case errors.Is(err, queue.ErrWrongState):
+		return output.Said(fmt.Sprintf("job %d cannot be put first: %s", c.Job, output.Detail(err, queue.ErrWrongState)), err)
 	case err != nil:
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/cascade/queue"
@@ -123,7 +124,7 @@ func waiting(ctx context.Context, db onerow.DB) (map[string]string, error) {
 	workers, err := admin.Workers(ctx, db)
 	waits := map[string]string{}
 	for _, w := range workers {
-		if w.Ago <= overdue && admin.ReasonKind(w.Throttle) != "load" {
+		if w.Ago <= overdue && governor.KindOf(w.Throttle) != "load" {
 			waits[w.Name] = w.Throttle
 		}
 	}
@@ -189,15 +190,13 @@ func (c *Retry) Run(ctx context.Context, a *shell.App) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	job, err := queue.Retry(c.Acting(ctx, a), db, c.Job)
-	var not *queue.NotDeadError
-	var open *queue.OpenJobError
 	switch {
 	case errors.Is(err, queue.ErrNoJob):
 		return fmt.Errorf("there is no job %d: see %s jobs", c.Job, output.ProgramName)
-	case errors.As(err, &not):
-		return fmt.Errorf("job %d is %s: only a dead job, a held one, or one with leftovers can be retried", not.JobID, not.State)
-	case errors.As(err, &open):
-		return fmt.Errorf("job %d is not needed any more: the newer job %d for the same row is open and does its work", open.JobID, open.Open)
+	case errors.Is(err, queue.ErrWrongState):
+		return fmt.Errorf("job %d is %s: only a dead job, a held one, or one with leftovers can be retried", c.Job, job.State)
+	case errors.Is(err, queue.ErrOpenJob):
+		return fmt.Errorf("job %d is not needed any more: the newer %s for the same row is open and does its work", c.Job, output.Detail(err, queue.ErrOpenJob))
 	case err != nil:
 		return err
 	}

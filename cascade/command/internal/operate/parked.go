@@ -100,10 +100,7 @@ func (c *parkedListCmd) Run(ctx context.Context, a *shell.App) (err error) {
 
 // list pages through the rows, newest first.
 func (c *parkedListCmd) list(ctx context.Context, db onerow.DB) ([]queue.Parked, error) {
-	o := queue.ParkedOptions{JobID: c.Job, State: queue.ParkedOpen}
-	if c.Skipped {
-		o.State = ""
-	}
+	o := queue.ParkedOptions{JobID: c.Job, Open: !c.Skipped}
 	list := []queue.Parked{}
 	for len(list) < c.Limit {
 		o.Limit = min(c.Limit-len(list), 1000)
@@ -194,14 +191,13 @@ func (c parkedArgs) each(ctx context.Context, a *shell.App, done string, verb fu
 
 // parkedError says in the words of this program why nothing was done.
 func parkedError(id int64, err error) error {
-	var open *queue.OpenJobError
 	switch {
 	case errors.Is(err, queue.ErrNoParked):
 		return fmt.Errorf("there is no parked row %d, or it is being tried again already: see %s parked list", id, output.ProgramName)
 	case errors.Is(err, queue.ErrNoJob):
 		return fmt.Errorf("the job of parked row %d is gone", id)
-	case errors.As(err, &open):
-		return fmt.Errorf("parked row %d: job %d is not needed any more: the newer job %d for the same row is open and does its work", id, open.JobID, open.Open)
+	case errors.Is(err, queue.ErrOpenJob):
+		return fmt.Errorf("parked row %d: its job is not needed any more: the newer %s for the same row is open and does its work", id, output.Detail(err, queue.ErrOpenJob))
 	case errors.Is(err, onerow.ErrOutcomeUnknown):
 		return fmt.Errorf("%w; the same command again is safe", err)
 	}

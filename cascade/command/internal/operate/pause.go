@@ -73,11 +73,11 @@ func (c *Pause) Run(ctx context.Context, a *shell.App) (err error) {
 		return c.pauseOne(c.Acting(ctx, a), db, a, reason)
 	}
 	if !c.Check {
-		if err := admin.Pause(c.Acting(ctx, a), db, reason); err != nil {
+		if err := admin.Pause(c.Acting(ctx, a), db, "", reason); err != nil {
 			return err
 		}
 	}
-	state, err := admin.Paused(ctx, db)
+	state, _, err := admin.Paused(ctx, db)
 	if err != nil {
 		return err
 	}
@@ -132,11 +132,11 @@ func (c *Resume) Run(ctx context.Context, a *shell.App) (err error) {
 	if c.Job != nil || c.Resource != "" {
 		return c.resumeOne(c.Acting(ctx, a), db, a)
 	}
-	was, err := admin.Paused(ctx, db)
+	was, _, err := admin.Paused(ctx, db)
 	if err != nil {
 		return err
 	}
-	if err := admin.Resume(c.Acting(ctx, a), db); err != nil {
+	if err := admin.Resume(c.Acting(ctx, a), db, ""); err != nil {
 		return err
 	}
 	line := "the workers were not paused"
@@ -221,10 +221,12 @@ func (c *Workers) Run(ctx context.Context, a *shell.App) (err error) {
 
 // NotePause says on standard error that the workers are paused, or a resource, if so.
 func NotePause(ctx context.Context, db onerow.DB, a *shell.App) error {
-	if err := noteResources(ctx, db, a); err != nil {
-		return err
+	state, resources, err := admin.Paused(ctx, db)
+	for _, p := range resources {
+		if err == nil {
+			_, err = fmt.Fprintf(a.Stderr, "%s; %s resume --resource %s lets them go on\n", ResourceLine(p), output.ProgramName, output.Printable(p.Resource))
+		}
 	}
-	state, err := admin.Paused(ctx, db)
 	if err != nil || !state.On {
 		return err
 	}

@@ -26,19 +26,15 @@ func (f pausedFlags) check() error {
 // pauseOne pauses one job or one resource.
 func (c *Pause) pauseOne(ctx context.Context, db onerow.DB, a *shell.App, reason string) error {
 	if c.Job == nil {
-		if err := admin.PauseResource(ctx, db, c.Resource, reason); err != nil {
+		if err := admin.Pause(ctx, db, c.Resource, reason); err != nil {
 			return err
 		}
 		return noteResource(ctx, db, a, c.Resource)
 	}
 	job, err := queue.PauseJob(ctx, db, *c.Job, reason)
 	switch {
-	case errors.Is(err, queue.ErrNotOpen):
-		stored, gerr := queue.Get(ctx, db, *c.Job)
-		if gerr != nil {
-			return gerr
-		}
-		return fmt.Errorf("job %d is %s: no worker takes it", *c.Job, stored.State)
+	case errors.Is(err, queue.ErrWrongState):
+		return fmt.Errorf("job %d is %s: no worker takes it", *c.Job, job.State)
 	case errors.Is(err, queue.ErrNoJob):
 		return fmt.Errorf("there is no job %d: see %s jobs", *c.Job, output.ProgramName)
 	case err != nil:
@@ -51,7 +47,7 @@ func (c *Pause) pauseOne(ctx context.Context, db onerow.DB, a *shell.App, reason
 // resumeOne lets it go on.
 func (c *Resume) resumeOne(ctx context.Context, db onerow.DB, a *shell.App) error {
 	if c.Job == nil {
-		if err := admin.ResumeResource(ctx, db, c.Resource); err != nil {
+		if err := admin.Resume(ctx, db, c.Resource); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintf(a.Stdout, "jobs of %s are worked\n", output.Printable(c.Resource))
@@ -69,7 +65,7 @@ func (c *Resume) resumeOne(ctx context.Context, db onerow.DB, a *shell.App) erro
 }
 
 // ResourceLine says since when jobs of a resource are paused, and why.
-func ResourceLine(p admin.ResourcePause) string {
+func ResourceLine(p admin.PauseState) string {
 	line := "jobs of " + output.Printable(p.Resource) + " are paused since " + output.Moment(p.Since) + " UTC"
 	if p.Reason != "" {
 		line += ": " + output.OneLine(p.Reason)
@@ -79,21 +75,10 @@ func ResourceLine(p admin.ResourcePause) string {
 
 // noteResource says that a resource is paused, as it is stored now.
 func noteResource(ctx context.Context, db onerow.DB, a *shell.App, resource string) error {
-	list, err := admin.PausedResources(ctx, db)
+	_, list, err := admin.Paused(ctx, db)
 	for _, p := range list {
 		if err == nil && p.Resource == resource {
 			_, err = fmt.Fprintln(a.Stdout, ResourceLine(p))
-		}
-	}
-	return err
-}
-
-// noteResources says on standard error which resources are paused.
-func noteResources(ctx context.Context, db onerow.DB, a *shell.App) error {
-	list, err := admin.PausedResources(ctx, db)
-	for _, p := range list {
-		if err == nil {
-			_, err = fmt.Fprintf(a.Stderr, "%s; %s resume --resource %s lets them go on\n", ResourceLine(p), output.ProgramName, output.Printable(p.Resource))
 		}
 	}
 	return err

@@ -66,7 +66,7 @@ func (c *Report) Run(ctx context.Context, a *shell.App) (err error) {
 }
 
 func (c *Report) recent(ctx context.Context, a *shell.App, db onerow.DB) error {
-	list, err := queue.ListActions(ctx, db, c.Recent)
+	list, err := queue.ListActions(ctx, db, 0, 0, c.Recent)
 	switch {
 	case err != nil:
 		return err
@@ -185,7 +185,7 @@ func reportJob(r admin.Report, line func(title, format string, args ...any)) {
 		}
 		line(title, "%s, %s: %s", output.RowName(queue.Job{Resource: p.Table, ResourceID: p.Key}), state, output.OneLine(p.Error))
 	}
-	if more := j.Parked + j.Skipped - int64(len(r.Left)); more > 0 && len(r.Left) == admin.MaxReported {
+	if more := j.Parked + j.Skipped - int64(len(r.Left)); more > 0 {
 		line("", "and %s more: see %s parked list --job %d --skipped", output.Grouped(more), output.ProgramName, j.ID)
 	}
 }
