@@ -46,8 +46,9 @@ type Action struct {
 }
 
 // sqlAct appends, it waits for nobody. sqlActOnRow copies which row it is from that of a parked row, which it
-// locks, by the primary key; of a skipped row only where that is asked for. sqlActOnLogged follows on deletions
-// that the transaction has just logged, by their primary key: the ids between theirs are of other nodes.
+// locks, by the primary key; of a skipped row only where that is asked for. sqlActOnLogged follows on
+// deletions that the transaction has just logged, by their primary key: the ids between theirs are of other
+// nodes.
 const (
 	sqlAct = `INSERT INTO onerow_action (action, resource, resource_id, deletion_id, job_id, actor, reason, acted_at)
 VALUES (?, NULLIF(?, ''), NULLIF(?, ''), NULLIF(?, 0), NULLIF(?, 0), ` + dbtext.Param + `, ` + dbtext.Param + `, UTC_TIMESTAMP(6))`

@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/onerow/onerow"
@@ -19,22 +18,16 @@ var oldActions = purge.Table{
 // PurgeActions removes actions of more than age ago, by the database's clock, oldest first: limit at most. It
 // returns how many: less than limit when no more are that old. It may run beside everything and beside
 // itself, and be called again after any error. Two statements per 200.
-func PurgeActions(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
-	if age <= 0 || limit <= 0 {
-		return 0, fmt.Errorf("%w: older than %s, %d at most", ErrInvalidConfig, age, limit)
+func PurgeActions(ctx context.Context, db onerow.DB, age time.Duration, limit int) (purged int64, err error) {
+	defer explain(&err, "purge actions")
+	if err := checkPurge(age, limit); err != nil {
+		return 0, err
 	}
-	n, err := oldActions.Purge(ctx, db, limit, age.Microseconds())
-	if err != nil {
-		return n, fmt.Errorf("cascade: purge actions: %w", err)
-	}
-	return n, nil
+	return oldActions.Purge(ctx, db, limit, age.Microseconds())
 }
 
 // ActionsToPurge is how many PurgeActions would remove, limit at most. One statement.
-func ActionsToPurge(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
-	n, err := oldActions.Waiting(ctx, db, limit, age.Microseconds())
-	if err != nil {
-		return 0, fmt.Errorf("cascade: count old actions: %w", err)
-	}
-	return n, nil
+func ActionsToPurge(ctx context.Context, db onerow.DB, age time.Duration, limit int) (n int64, err error) {
+	defer explain(&err, "count old actions")
+	return oldActions.Waiting(ctx, db, limit, age.Microseconds())
 }

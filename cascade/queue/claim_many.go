@@ -7,22 +7,22 @@ import (
 	"github.com/onerow/onerow"
 )
 
-// sqlOurs proves that jobs are the claim's and that nobody has claimed them before, by the primary key, and
-// holds their rows to the end of the batch. The batch deletes them, or fences them: on a cluster it is a
-// write that decides.
+// sqlStillClaimed proves that jobs are the claim's and that nobody has claimed them before, by the primary
+// key, and holds their rows to the end of the batch. The batch deletes them, or fences them: on a cluster it
+// is a write that decides.
 const (
-	sqlOurs     = `SELECT id FROM onerow_job FORCE INDEX (PRIMARY) WHERE worker = ? AND token = 1 AND state = 'running' AND id IN `
-	sqlFenceAll = `UPDATE onerow_job FORCE INDEX (PRIMARY) SET batch_seq = batch_seq + 1, due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND WHERE id IN `
+	sqlStillClaimed = `SELECT id FROM onerow_job FORCE INDEX (PRIMARY) WHERE worker = ? AND token = 1 AND state = 'running' AND id IN `
+	sqlFenceAll     = `UPDATE onerow_job FORCE INDEX (PRIMARY) SET batch_seq = batch_seq + 1, due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND WHERE id IN `
 )
 
 // Lock locks those of the jobs that are the claim's still, and were never claimed before, and says which
 // these are. One statement.
-func (c *Claim) Lock(ctx context.Context, db onerow.DB, ids []int64) (ours map[int64]bool, err error) {
-	ours = map[int64]bool{}
-	return ours, onerow.Query(ctx, db, sqlOurs+in(ids)+" FOR UPDATE", []any{c.value}, func(rows *sql.Rows) error {
+func (c *Claim) Lock(ctx context.Context, db onerow.DB, ids []int64) (claimed map[int64]bool, err error) {
+	claimed = map[int64]bool{}
+	return claimed, onerow.Query(ctx, db, sqlStillClaimed+in(ids)+" FOR UPDATE", []any{c.value}, func(rows *sql.Rows) error {
 		var id int64
 		err := rows.Scan(&id)
-		ours[id] = true
+		claimed[id] = true
 		return err
 	})
 }
@@ -36,7 +36,7 @@ func (c *Claim) RenewAll(ctx context.Context, tx *onerow.Tx, by Claimant, ids []
 	return err
 }
 
-// sqlArchiveAll and sqlDropAll follow on the rows that sqlOurs has locked.
+// sqlArchiveAll and sqlDropAll follow on the rows that sqlStillClaimed has locked.
 const (
 	sqlArchiveAll = sqlArchive + `'done', ? FROM onerow_job FORCE INDEX (PRIMARY) WHERE id IN `
 	sqlDropAll    = `DELETE j FROM onerow_job AS j FORCE INDEX (PRIMARY) WHERE j.id IN `

@@ -3,7 +3,6 @@ package queue
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"time"
 
 	"github.com/onerow/onerow"
@@ -28,17 +27,10 @@ const sqlDropAudits = `DELETE d FROM onerow_deletion AS d FORCE INDEX (PRIMARY) 
 //
 // On a pool up to 200 commit by themselves: 2 statements; 1 for each 200 that stay. It may run beside
 // everything and beside itself, and be called again after any error.
-func PurgeDeletions(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
-	purged, err := purgeDeletions(ctx, db, age, limit)
-	if err != nil {
-		return purged, fmt.Errorf("cascade: purge audits of deletions: %w", err)
-	}
-	return purged, nil
-}
-
-func purgeDeletions(ctx context.Context, db onerow.DB, age time.Duration, limit int) (purged int64, err error) {
-	if age <= 0 || limit <= 0 {
-		return 0, fmt.Errorf("%w: older than %s, %d at most", ErrInvalidConfig, age, limit)
+func PurgeDeletions(ctx context.Context, db onerow.DB, age time.Duration, limit int) (purged int64, err error) {
+	defer explain(&err, "purge audits of deletions")
+	if err := checkPurge(age, limit); err != nil {
+		return 0, err
 	}
 	for after := int64(0); ; {
 		var ids []any
@@ -83,8 +75,7 @@ WHERE d.requested_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND
 
 // DeletionsToPurge is how many audits PurgeDeletions would remove, of the limit oldest. One statement.
 func DeletionsToPurge(ctx context.Context, db onerow.DB, age time.Duration, limit int) (n int64, err error) {
-	if err = onerow.QueryRow(ctx, db, sqlOldestAudits, []any{limit, age.Microseconds()}, &n); err != nil {
-		return 0, fmt.Errorf("cascade: count old audits of deletions: %w", err)
-	}
-	return n, nil
+	defer explain(&err, "count old audits of deletions")
+	err = onerow.QueryRow(ctx, db, sqlOldestAudits, []any{limit, age.Microseconds()}, &n)
+	return n, err
 }

@@ -84,7 +84,7 @@
 //	Hold        1                                    on a pool +2
 //	Retry       4; 3 when it is neither dead nor has leftovers   on a pool +2
 //	Find, Get                                        1
-//	List                                             2
+//	List                                             2; 1 if there is none
 //	HoldJob                                          5; 8 where it has ended      on a pool +2
 //	PauseJob, ResumeJob                              2 on a pool +2
 //	PutFirst    up to 5                              on a pool +2

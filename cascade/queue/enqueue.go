@@ -95,32 +95,39 @@ func EnqueueMany(ctx context.Context, db onerow.DB, deletions []Deletion) (done 
 	slices.SortStableFunc(sorted, func(a, b Deletion) int {
 		return cmp.Or(strings.Compare(a.Resource, b.Resource), strings.Compare(a.ResourceID, b.ResourceID))
 	})
-	due := func(d Deletion) bool { return d.From == FromDue }
-	rest := slices.DeleteFunc(slices.Clone(sorted), due)
-	for _, part := range []struct {
-		deletions []Deletion
-		merge     string
-	}{{rest, sqlMerge}, {slices.DeleteFunc(sorted, func(d Deletion) bool { return !due(d) }), sqlLeaveOpen}} {
-		for chunk := range slices.Chunk(part.deletions, enqueueManyAtOnce) {
-			var affected int64
-			err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-				first, err := logAll(ctx, tx, chunk)
-				if err != nil {
-					return err
-				}
-				res, err := insertJobs(ctx, tx, chunk, first, part.merge)
-				if err == nil {
-					affected, err = res.RowsAffected()
-				}
-				return err
-			})
-			if err != nil {
-				return done, fmt.Errorf("cascade: enqueue %d deletions, %d are queued: %w", len(deletions), done.Queued+done.Open, err)
-			}
-			queued := 2*len(chunk) - int(affected) // 1 for each row that is inserted, 2 for each that was there
-			done.Queued += queued
-			done.Open += len(chunk) - queued
-		}
+	isDue := func(d Deletion) bool { return d.From == FromDue }
+	others := slices.DeleteFunc(slices.Clone(sorted), isDue)
+	due := slices.DeleteFunc(sorted, func(d Deletion) bool { return !isDue(d) })
+	if err = done.enqueue(ctx, db, others, sqlMerge); err == nil {
+		err = done.enqueue(ctx, db, due, sqlLeaveOpen)
+	}
+	if err != nil {
+		return done, fmt.Errorf("cascade: enqueue %d deletions, %d are queued: %w", len(deletions), done.Queued+done.Open, err)
 	}
 	return done, nil
+}
+
+// enqueue logs and queues deletions in chunks; merge says what becomes of an open job.
+func (done *EnqueuedMany) enqueue(ctx context.Context, db onerow.DB, deletions []Deletion, merge string) error {
+	for chunk := range slices.Chunk(deletions, enqueueManyAtOnce) {
+		var affected int64
+		err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+			first, err := logAll(ctx, tx, chunk)
+			if err != nil {
+				return err
+			}
+			res, err := insertJobs(ctx, tx, chunk, first, merge)
+			if err == nil {
+				affected, err = res.RowsAffected()
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		queued := 2*len(chunk) - int(affected) // 1 for each row that is inserted, 2 for each that was there
+		done.Queued += queued
+		done.Open += len(chunk) - queued
+	}
+	return nil
 }

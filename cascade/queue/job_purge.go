@@ -54,17 +54,10 @@ var sqlDropOld = []string{
 // 200 that stay. Where the statistics of these tables are of when they were empty, and were read anew since,
 // a statement reads or locks a whole table: ANALYZE TABLE ends that. It may run beside everything and beside
 // itself, and be called again after any error.
-func PurgeJobs(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
-	purged, err := purgeJobs(ctx, db, age, limit)
-	if err != nil {
-		return purged, fmt.Errorf("cascade: purge jobs: %w", err)
-	}
-	return purged, nil
-}
-
-func purgeJobs(ctx context.Context, db onerow.DB, age time.Duration, limit int) (purged int64, err error) {
-	if age <= 0 || limit <= 0 {
-		return 0, fmt.Errorf("%w: older than %s, %d at most", ErrInvalidConfig, age, limit)
+func PurgeJobs(ctx context.Context, db onerow.DB, age time.Duration, limit int) (purged int64, err error) {
+	defer explain(&err, "purge jobs")
+	if err := checkPurge(age, limit); err != nil {
+		return 0, err
 	}
 	var lastTime, lastID int64
 	for {
@@ -92,6 +85,21 @@ func purgeJobs(ctx context.Context, db onerow.DB, age time.Duration, limit int) 
 		if found < purgeBatch || purged == int64(limit) {
 			return purged, nil
 		}
+	}
+}
+
+// checkPurge refuses what no purge could mean.
+func checkPurge(age time.Duration, limit int) error {
+	if age <= 0 || limit <= 0 {
+		return fmt.Errorf("%w: older than %s, %d at most", ErrInvalidConfig, age, limit)
+	}
+	return nil
+}
+
+// explain puts before an error what was tried.
+func explain(err *error, what string) {
+	if *err != nil {
+		*err = fmt.Errorf("cascade: %s: %w", what, *err)
 	}
 }
 
@@ -138,8 +146,7 @@ const sqlOldestJobs = `SELECT COUNT(*) FROM (SELECT state FROM onerow_job_archiv
 
 // JobsToPurge is how many jobs PurgeJobs would remove, of the limit oldest. One statement.
 func JobsToPurge(ctx context.Context, db onerow.DB, age time.Duration, limit int) (n int64, err error) {
-	if err = onerow.QueryRow(ctx, db, sqlOldestJobs, []any{age.Microseconds(), limit}, &n); err != nil {
-		return 0, fmt.Errorf("cascade: count old jobs: %w", err)
-	}
-	return n, nil
+	defer explain(&err, "count old jobs")
+	err = onerow.QueryRow(ctx, db, sqlOldestJobs, []any{age.Microseconds(), limit}, &n)
+	return n, err
 }
