@@ -103,20 +103,16 @@ func Rows(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64, o Opti
 }
 
 func rows(ctx context.Context, db *sql.DB, g *graph.Graph, jobID int64, o Options) (Progress, error) {
-	r := restoring{p: Progress{JobID: jobID}}
-	job, detached, err := &restore.Job{}, map[string]int64(nil), r.begin(ctx, db)
+	r := restoring{p: Progress{JobID: jobID}, graph: g}
+	err := r.begin(ctx, db)
 	if err == nil {
-		job, detached, err = jobToRestore(ctx, db, g, jobID)
-	}
-	var dropped []restore.Missing
-	if err == nil {
-		dropped, err = restore.Dropped(ctx, db, g, jobID)
+		err = r.read(ctx, db)
 	}
 	for before := int64(math.MaxInt64); before > 0 && err == nil; {
 		var turn restore.Turn
 		err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 			if err = queue.FenceRestore(ctx, tx, r.held); err == nil {
-				turn, err = restore.Batch(ctx, tx, g, job, before, o.Batch)
+				turn, err = restore.Batch(ctx, tx, g, r.job, before, o.Batch)
 			}
 			return err
 		})
@@ -130,7 +126,7 @@ func rows(ctx context.Context, db *sql.DB, g *graph.Graph, jobID int64, o Option
 		}
 	}
 	if err == nil {
-		err = r.look(ctx, db, g, job, detached, dropped, false)
+		err = r.look(ctx, db, false)
 	}
 	if err != nil {
 		return r.p, fmt.Errorf("cascade: restore job %d: %w", jobID, err)
@@ -138,33 +134,47 @@ func rows(ctx context.Context, db *sql.DB, g *graph.Graph, jobID int64, o Option
 	return r.p, nil
 }
 
-// look notes what is missing.
-func (r *restoring) look(ctx context.Context, db onerow.DB, g *graph.Graph, job *restore.Job, detached map[string]int64, dropped []restore.Missing, before bool) error {
-	missing, root, err := restore.Look(ctx, db, g, job, detached, before)
-	for _, m := range append(missing, dropped...) {
+// restoring is a restore under way, or its dry run.
+type restoring struct {
+	p        Progress
+	held     queue.Job // as it was when it was held
+	graph    *graph.Graph
+	job      *restore.Job
+	detached map[string]int64  // rows of each table that the job has detached
+	dropped  []restore.Missing // what has nowhere to come back to
+}
+
+// read reads the job that is to be restored, and what of its tables is not there any more.
+func (r *restoring) read(ctx context.Context, db onerow.DB) error {
+	job, err := queue.Get(ctx, db, r.p.JobID)
+	if err != nil {
+		return err
+	}
+	n := r.graph.Nodes[job.Resource]
+	if n == nil {
+		return fmt.Errorf("%w: %q, whose row the job has deleted", schema.ErrUnknownResource, job.Resource)
+	}
+	r.job, r.detached = &restore.Job{ID: job.ID, Skipped: job.Skipped > 0, Deleted: job.Tables, Node: n}, job.Detached
+	if r.job.Root, err = n.Tables[0].Key.Decode(job.ResourceID); err != nil {
+		return fmt.Errorf("the id of the row: %w", err)
+	}
+	if r.job.Ended = job.State == queue.Done; !r.job.Ended {
+		r.job.Ended, err = trash.WasEnded(ctx, db, job.ID)
+	}
+	if err == nil {
+		r.dropped, err = restore.Dropped(ctx, db, r.graph, job.ID)
+	}
+	return err
+}
+
+// look notes what is missing; before: before anything is brought back.
+func (r *restoring) look(ctx context.Context, db onerow.DB, before bool) error {
+	missing, root, err := restore.Look(ctx, db, r.graph, r.job, r.detached, before)
+	for _, m := range append(missing, r.dropped...) {
 		r.p.Missing = append(r.p.Missing, Missing(m))
 	}
 	r.p.RootMissing = root
 	return err
-}
-
-// jobToRestore reads a job, and how many rows of each table it has detached.
-func jobToRestore(ctx context.Context, db onerow.DB, g *graph.Graph, jobID int64) (*restore.Job, map[string]int64, error) {
-	job, err := queue.Get(ctx, db, jobID)
-	if err != nil {
-		return nil, nil, err
-	}
-	j := &restore.Job{ID: jobID, Skipped: job.Skipped > 0, Deleted: job.Tables, Node: g.Nodes[job.Resource]}
-	if j.Node == nil {
-		return nil, nil, fmt.Errorf("%w: %q, whose row the job has deleted", schema.ErrUnknownResource, job.Resource)
-	}
-	if j.Root, err = j.Node.Tables[0].Key.Decode(job.ResourceID); err != nil {
-		return nil, nil, fmt.Errorf("the id of the row: %w", err)
-	}
-	if j.Ended = job.State == queue.Done; !j.Ended {
-		j.Ended, err = trash.WasEnded(ctx, db, jobID)
-	}
-	return j, job.Detached, err
 }
 
 // DryRun says what [Rows] can bring back of a job, Total, and what it cannot, as far as that is
@@ -182,31 +192,19 @@ func DryRun(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64) (Pro
 			err = ErrNotKept
 		}
 	}
-	var g *graph.Graph
 	if err == nil {
-		g, err = graph.Read(ctx, db, plan)
-	}
-	var job *restore.Job
-	var detached map[string]int64
-	if err == nil {
-		job, detached, err = jobToRestore(ctx, db, g, jobID)
-	}
-	var dropped []restore.Missing
-	if err == nil {
-		dropped, err = restore.Dropped(ctx, db, g, jobID)
+		r.graph, err = graph.Read(ctx, db, plan)
 	}
 	if err == nil {
-		err = r.look(ctx, db, g, job, detached, dropped, true)
+		err = r.read(ctx, db)
+	}
+	if err == nil {
+		err = r.look(ctx, db, true)
 	}
 	if err != nil {
 		return r.p, fmt.Errorf("cascade: dry run of the restore of job %d: %w", jobID, err)
 	}
 	return r.p, nil
-}
-
-type restoring struct {
-	p    Progress
-	held queue.Job
 }
 
 func (r *restoring) add(t restore.Turn) {
