@@ -45,10 +45,11 @@ UNION ALL SELECT j.id FROM (SELECT id, job_id, resource, resource_id, deletion_i
 WHERE a.job_id IS NULL AND LOCATE(?, LOWER(CAST(a.actor AS CHAR CHARACTER SET utf8mb4))) > 0`
 )
 
-// Search finds jobs by what somebody knows of them, newest first, with their counts: by the number of the
-// job or of its deletion; by the row, as in "project 42"; by the resource or the key alone; by the owner; or
-// by a part of the name of who has acted, see [queue.WithActor]. By its number and by its row a job is found
-// whatever its age, else among the newest 10,000 jobs, deletions and actions. Nothing is found by an empty text.
+// Search finds jobs by what somebody knows of them, newest first, with their counts: by the number of the job
+// or of its deletion; by the row, as in "project 42"; by the resource or the key alone; by the owner; or by a
+// part of the name of who has acted, see [queue.WithActor]. By its number and by its row a job is found
+// whatever its age, else among the newest 10,000 jobs, deletions and actions. Nothing is found by an empty
+// text.
 //
 // At most limit jobs, 1000 for more. Two statements, 1 if nothing is found.
 func Search(ctx context.Context, db onerow.DB, text string, limit int) ([]queue.Job, error) {

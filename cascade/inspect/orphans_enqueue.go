@@ -95,7 +95,7 @@ func enqueueMissing(ctx context.Context, db onerow.DB, n *graph.Node, ids []stri
 		if err != nil {
 			return err
 		}
-		found, err := stands(ctx, tx, n.Name, ids)
+		found, err := findJobs(ctx, tx, n.Name, ids)
 		if err != nil {
 			return err
 		}

@@ -13,34 +13,34 @@ import (
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
-// sqlStandsOpen and sqlStandsKept read by the unique key one_open, and by the archive's index (resource,
+// sqlOpenJobs and sqlKeptJobs read by the unique key one_open, and by the archive's index (resource,
 // resource_id) and one_row's part of each job that it finds there. One statement for both, so
 // that a job that moves between the two tables is seen in one of them.
 const (
-	sqlStandsOpen = `SELECT resource_id, id, 'open' FROM onerow_job WHERE resource = ? AND resource_id IN (`
-	sqlStandsKept = `) UNION ALL SELECT a.resource_id, a.id, a.state FROM onerow_job_archive AS a
+	sqlOpenJobs = `SELECT resource_id, id, 'open' FROM onerow_job WHERE resource = ? AND resource_id IN (`
+	sqlKeptJobs = `) UNION ALL SELECT a.resource_id, a.id, a.state FROM onerow_job_archive AS a
 WHERE a.resource = ? AND (a.state = 'dead' OR EXISTS (SELECT 1 FROM onerow_parked AS p WHERE p.job_id = a.id)) AND a.resource_id IN (`
 )
 
 // idsAtOnce is how many missing rows a statement, and a transaction that queues their cascades, has.
 const idsAtOnce = 500
 
-// standing is what stands for missing rows, by their ids.
-type standing struct {
+// jobsOfMissing are the jobs about missing rows, by the rows' ids.
+type jobsOfMissing struct {
 	open map[string]bool   // a job that will delete what is below
 	kept map[string]string // why a person has to decide: a job has left rows on purpose, or is dead
 }
 
-// stands asks what stands for missing rows. One statement per 500 ids.
-func stands(ctx context.Context, db onerow.DB, resource string, ids []string) (standing, error) {
-	found, newest := standing{map[string]bool{}, map[string]string{}}, map[string]int64{}
+// findJobs looks for jobs about missing rows. One statement per 500 ids.
+func findJobs(ctx context.Context, db onerow.DB, resource string, ids []string) (jobsOfMissing, error) {
+	found, newest := jobsOfMissing{map[string]bool{}, map[string]string{}}, map[string]int64{}
 	for chunk := range slices.Chunk(ids, idsAtOnce) {
 		args := []any{resource}
 		for _, id := range chunk {
 			args = append(args, []byte(id))
 		}
 		marks := strings.Repeat("?, ", len(chunk)-1) + "?"
-		err := onerow.Query(ctx, db, sqlStandsOpen+marks+sqlStandsKept+marks+")", append(args, args...), func(rows *sql.Rows) error {
+		err := onerow.Query(ctx, db, sqlOpenJobs+marks+sqlKeptJobs+marks+")", append(args, args...), func(rows *sql.Rows) error {
 			var id, state string
 			var job int64
 			if err := rows.Scan(&id, &job, &state); err != nil {
@@ -126,7 +126,7 @@ func (s *orphanScan) settle(ctx context.Context, db onerow.DB, orphans []Orphan)
 		ids = slices.DeleteFunc(ids, func(id string) bool { return there[id] })
 		orphans = slices.DeleteFunc(orphans, func(o Orphan) bool { return there[o.ID] })
 	}
-	found, err := stands(ctx, db, s.Edge.Parent.Name, ids)
+	found, err := findJobs(ctx, db, s.Edge.Parent.Name, ids)
 	orphans = slices.DeleteFunc(orphans, func(o Orphan) bool { return found.open[o.ID] })
 	for i := range orphans {
 		if why := found.kept[orphans[i].ID]; why != "" {

@@ -179,16 +179,16 @@ func (s *sweep) objects(ctx context.Context) error {
 		}
 		full := chunk
 		chunk = nil
-		return s.lost(ctx, full)
+		return s.unreferenced(ctx, full)
 	})
 	if err != nil {
 		return err
 	}
-	return s.lost(ctx, chunk)
+	return s.unreferenced(ctx, chunk)
 }
 
-// lost finds those of the objects that no row names.
-func (s *sweep) lost(ctx context.Context, chunk []object) error {
+// unreferenced finds those of the objects that no row names.
+func (s *sweep) unreferenced(ctx context.Context, chunk []object) error {
 	named, err := s.named(ctx, chunk)
 	if err != nil {
 		return err
@@ -203,10 +203,10 @@ func (s *sweep) lost(ctx context.Context, chunk []object) error {
 				return err
 			}
 		}
-		for _, lost := range part {
+		for _, o := range part {
 			s.seen.Unreferenced++
 			s.found++
-			if err := s.fn(Finding{Kind: objectWithoutRow, Name: lost.name, Modified: lost.modified.UTC(), Deleted: s.o.Delete}); err != nil {
+			if err := s.fn(Finding{Kind: objectWithoutRow, Name: o.name, Modified: o.modified.UTC(), Deleted: s.o.Delete}); err != nil {
 				return err
 			}
 		}

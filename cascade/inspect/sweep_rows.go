@@ -145,7 +145,7 @@ func (s *sweep) rows(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if err := s.bare(ctx, t, page); err != nil {
+			if err := s.withoutObject(ctx, t, page); err != nil {
 				return err
 			}
 			if len(page) < sweepChunk {
@@ -186,8 +186,8 @@ func (s *sweep) page(ctx context.Context, t assetTable, query string) (page []as
 	return page, last, err
 }
 
-// bare finds those of the rows whose object is not there.
-func (s *sweep) bare(ctx context.Context, t assetTable, page []assetRow) error {
+// withoutObject finds those of the rows whose object is not there.
+func (s *sweep) withoutObject(ctx context.Context, t assetTable, page []assetRow) error {
 	page = slices.DeleteFunc(page, func(r assetRow) bool { return !strings.HasPrefix(r.name, s.o.Prefix) })
 	s.seen.Rows += int64(len(page))
 	names := make([]string, len(page))
