@@ -344,7 +344,7 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 	c.Call("workers", func(ctx context.Context, db *sql.DB) error { return second(admin.Workers(ctx, db)) })
 	c.Call("pause", func(ctx context.Context, db *sql.DB) error { return admin.Pause(ctx, db, "", "x") })
 	c.Call("paused", func(ctx context.Context, db *sql.DB) error { _, _, err := admin.Paused(ctx, db); return err })
-	c.Call("resume", func(ctx context.Context, db *sql.DB) error { return admin.Resume(ctx, db, "") })
+	c.Call("resume", func(ctx context.Context, db *sql.DB) error { return admin.Resume(queue.WithActor(ctx, "ann", "why"), db, "") })
 	c.Call("pause and resume a job", func(ctx context.Context, db *sql.DB) error {
 		job, err := queue.Find(ctx, db, "project", "y")
 		return errors.Join(err, second(queue.PauseJob(ctx, db, job.ID, "x")), second(queue.ResumeJob(ctx, db, job.ID)))
