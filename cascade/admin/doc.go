@@ -35,7 +35,7 @@
 // BEGIN and COMMIT count as statements here.
 //
 //	Pause, Resume                                 1; 4 with an actor on a pool
-//	Paused, ReadSettings, Workers, ReadStats      1
+//	Paused, PausedResources, ReadSettings, Workers, ReadStats   1
 //	Set                                           up to 3
 //	SetDefault                                    3
 //	Search                                        2; 1 when nothing is found

@@ -5,8 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/onerow/onerow"
@@ -87,26 +85,37 @@ func switched(ctx context.Context, db onerow.DB, a queue.Action, query string, a
 	return nil
 }
 
-// sqlPaused reads by the primary keys.
-const sqlPaused = `SELECT '', CAST(reason AS BINARY), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at) FROM onerow_switch WHERE name = 'pause' AND is_on = 1
-UNION ALL SELECT name, value, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at) FROM onerow_control WHERE kind = 'pause'`
+// Both read by the primary keys. They are two, for a user may have rights on one of the tables only.
+const (
+	sqlPaused          = `SELECT '', CAST(reason AS BINARY), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at) FROM onerow_switch WHERE name = 'pause' AND is_on = 1`
+	sqlPausedResources = `SELECT name, value, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at) FROM onerow_control WHERE kind = 'pause' ORDER BY name`
+)
 
-// Paused says whether all workers are paused, and lists the resources that are, by name. One statement.
-func Paused(ctx context.Context, db onerow.DB) (all PauseState, resources []PauseState, err error) {
-	err = onerow.Query(ctx, db, sqlPaused, nil, func(rows *sql.Rows) error {
+// Paused says whether all workers are paused. One statement.
+func Paused(ctx context.Context, db onerow.DB) (PauseState, error) {
+	list, err := readPaused(ctx, db, sqlPaused)
+	if err != nil || len(list) == 0 {
+		return PauseState{}, err
+	}
+	return list[0], nil
+}
+
+// PausedResources lists the resources that are paused, by name. One statement.
+func PausedResources(ctx context.Context, db onerow.DB) ([]PauseState, error) {
+	return readPaused(ctx, db, sqlPausedResources)
+}
+
+func readPaused(ctx context.Context, db onerow.DB, query string) (list []PauseState, err error) {
+	err = onerow.Query(ctx, db, query, nil, func(rows *sql.Rows) error {
 		p := PauseState{On: true}
 		var since sql.NullInt64
 		err := rows.Scan(&p.Resource, &p.Reason, &since)
-		if p.Since = dbtime.At(since); p.Resource == "" {
-			all = p
-		} else {
-			resources = append(resources, p)
-		}
+		p.Since = dbtime.At(since)
+		list = append(list, p)
 		return err
 	})
 	if err != nil {
-		return PauseState{}, nil, fmt.Errorf("cascade: read what is paused: %w", err)
+		return nil, fmt.Errorf("cascade: read what is paused: %w", err)
 	}
-	slices.SortFunc(resources, func(a, b PauseState) int { return strings.Compare(a.Resource, b.Resource) })
-	return all, resources, nil
+	return list, nil
 }

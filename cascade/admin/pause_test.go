@@ -16,7 +16,7 @@ func TestPause(t *testing.T) {
 		ctx := t.Context()
 		want := func(on bool, reason string) PauseState {
 			t.Helper()
-			state, _, err := Paused(ctx, db)
+			state, err := Paused(ctx, db)
 			if err != nil || state.On != on || state.Reason != reason || on && time.Since(state.Since).Abs() > time.Minute {
 				t.Errorf("%+v, %v", state, err)
 			}
