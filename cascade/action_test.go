@@ -197,7 +197,7 @@ func TestActorHostile(t *testing.T) {
 	if err := admin.Pause(queue.WithActor(ctx, "ann", ""), db, "", "schema change"); err != nil {
 		t.Fatal(err)
 	}
-	if state, _, err := admin.Paused(ctx, db); err != nil || state.Reason != "schema change" {
+	if state, err := admin.Paused(ctx, db); err != nil || state.Reason != "schema change" {
 		t.Errorf("%+v, %v", state, err)
 	}
 	list, err := queue.ListActions(ctx, db, 0, 0, 2)

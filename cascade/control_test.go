@@ -131,7 +131,7 @@ func TestPauseResource(t *testing.T) {
 	if n := count(t, db, "SELECT SUM(deleted_rows) FROM onerow_job_count WHERE job_id = ?", first.ID); n != 20 {
 		t.Errorf("%d rows of the first went", n)
 	}
-	_, list, err := admin.Paused(t.Context(), db)
+	list, err := admin.PausedResources(t.Context(), db)
 	stats, serr := admin.ReadStats(t.Context(), db)
 	if err != nil || serr != nil || len(list) != 1 || list[0].Resource != "room" || list[0].Reason != "moving house" || time.Since(list[0].Since).Abs() > time.Hour || !reflect.DeepEqual(list, stats.Resources) || stats.Paused.On {
 		t.Errorf("%+v, %+v, %v, %v", list, stats, err, serr)

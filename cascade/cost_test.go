@@ -343,8 +343,10 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 	})
 	c.Call("workers", func(ctx context.Context, db *sql.DB) error { return second(admin.Workers(ctx, db)) })
 	c.Call("pause", func(ctx context.Context, db *sql.DB) error { return admin.Pause(ctx, db, "", "x") })
-	c.Call("paused", func(ctx context.Context, db *sql.DB) error { _, _, err := admin.Paused(ctx, db); return err })
-	c.Call("resume", func(ctx context.Context, db *sql.DB) error { return admin.Resume(queue.WithActor(ctx, "ann", "why"), db, "") })
+	c.Call("paused", func(ctx context.Context, db *sql.DB) error { return second(admin.Paused(ctx, db)) })
+	c.Call("resume", func(ctx context.Context, db *sql.DB) error {
+		return admin.Resume(queue.WithActor(ctx, "ann", "why"), db, "")
+	})
 	c.Call("pause and resume a job", func(ctx context.Context, db *sql.DB) error {
 		job, err := queue.Find(ctx, db, "project", "y")
 		return errors.Join(err, second(queue.PauseJob(ctx, db, job.ID, "x")), second(queue.ResumeJob(ctx, db, job.ID)))
@@ -357,7 +359,7 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 		return errors.Join(err, second(queue.PutFirst(ctx, db, jobs[len(jobs)-1].ID)))
 	})
 	c.Call("pause and resume a resource, and settings", func(ctx context.Context, db *sql.DB) error {
-		return errors.Join(admin.Pause(ctx, db, "screen", "x"), admin.Resume(ctx, db, "screen"),
+		return errors.Join(admin.Pause(ctx, db, "screen", "x"), second(admin.PausedResources(ctx, db)), admin.Resume(ctx, db, "screen"),
 			admin.Set(ctx, db, admin.Settings{Worker: "w", Load: 0.5, Target: 1e9, Parallel: 2}), second(admin.ReadSettings(ctx, db)), admin.SetDefault(ctx, db, "w"))
 	})
 	c.Call("hold a job, and let it go on", func(ctx context.Context, db *sql.DB) error {

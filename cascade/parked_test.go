@@ -331,7 +331,7 @@ func TestParkedStatements(t *testing.T) {
 	takes("ReadStats", 1, func() error { _, err := admin.ReadStats(ctx, db); return err })
 	takes("Workers", 1, func() error { _, err := admin.Workers(ctx, db); return err })
 	takes("Pause", 1, func() error { return admin.Pause(ctx, db, "", "") })
-	takes("Paused", 1, func() error { _, _, err := admin.Paused(ctx, db); return err })
+	takes("Paused", 1, func() error { _, err := admin.Paused(ctx, db); return err })
 	takes("Resume", 1, func() error { return admin.Resume(ctx, db, "") })
 	many := make([]queue.Deletion, 501)
 	for i := range many {

@@ -22,7 +22,7 @@ func TestTextsOfOthers(t *testing.T) {
 	if err := admin.Pause(t.Context(), db, "", text); err != nil {
 		t.Fatal(err)
 	}
-	if state, _, err := admin.Paused(t.Context(), db); err != nil || state.Reason != text {
+	if state, err := admin.Paused(t.Context(), db); err != nil || state.Reason != text {
 		t.Errorf("%+v, %v", state, err)
 	}
 	dbtest.Exec(t, db, `INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, token, created_at)

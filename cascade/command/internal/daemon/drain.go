@@ -93,11 +93,11 @@ func (c *Drain) Run(ctx context.Context, a *shell.App) (err error) {
 // good as it can be had: what cannot be read is not worth an error.
 func standing(ctx context.Context, db onerow.DB) string {
 	var lines []string
-	if state, resources, err := admin.Paused(ctx, db); err == nil {
-		if state.On {
-			lines = append(lines, operate.PauseLine(state))
-		}
-		for _, p := range resources {
+	if state, err := admin.Paused(ctx, db); err == nil && state.On {
+		lines = append(lines, operate.PauseLine(state))
+	}
+	if list, err := admin.PausedResources(ctx, db); err == nil {
+		for _, p := range list {
 			lines = append(lines, operate.ResourceLine(p))
 		}
 	}

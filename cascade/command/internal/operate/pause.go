@@ -77,7 +77,7 @@ func (c *Pause) Run(ctx context.Context, a *shell.App) (err error) {
 			return err
 		}
 	}
-	state, _, err := admin.Paused(ctx, db)
+	state, err := admin.Paused(ctx, db)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (c *Resume) Run(ctx context.Context, a *shell.App) (err error) {
 	if c.Job != nil || c.Resource != "" {
 		return c.resumeOne(c.Acting(ctx, a), db, a)
 	}
-	was, _, err := admin.Paused(ctx, db)
+	was, err := admin.Paused(ctx, db)
 	if err != nil {
 		return err
 	}
@@ -221,12 +221,16 @@ func (c *Workers) Run(ctx context.Context, a *shell.App) (err error) {
 
 // NotePause says on standard error that the workers are paused, or a resource, if so.
 func NotePause(ctx context.Context, db onerow.DB, a *shell.App) error {
-	state, resources, err := admin.Paused(ctx, db)
+	resources, err := admin.PausedResources(ctx, db)
 	for _, p := range resources {
 		if err == nil {
 			_, err = fmt.Fprintf(a.Stderr, "%s; %s resume --resource %s lets them go on\n", ResourceLine(p), output.ProgramName, output.Printable(p.Resource))
 		}
 	}
+	if err != nil {
+		return err
+	}
+	state, err := admin.Paused(ctx, db)
 	if err != nil || !state.On {
 		return err
 	}

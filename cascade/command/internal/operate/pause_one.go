@@ -75,7 +75,7 @@ func ResourceLine(p admin.PauseState) string {
 
 // noteResource says that a resource is paused, as it is stored now.
 func noteResource(ctx context.Context, db onerow.DB, a *shell.App, resource string) error {
-	_, list, err := admin.Paused(ctx, db)
+	list, err := admin.PausedResources(ctx, db)
 	for _, p := range list {
 		if err == nil && p.Resource == resource {
 			_, err = fmt.Fprintln(a.Stdout, ResourceLine(p))
