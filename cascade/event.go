@@ -38,7 +38,7 @@ type Parked struct{ Table string }
 // [Config].Progress.
 type Progress struct{ Job queue.Job }
 
-// Throttled tells why the worker waits from now on; with an empty reason it goes on. See admin.ReasonKind.
+// Throttled tells why the worker waits from now on; with an empty reason it goes on. Its kind stands before the colon: paused, database, threads, lag, query, load or throttle.
 type Throttled struct{ Reason string }
 
 func (Batch) event()     {}

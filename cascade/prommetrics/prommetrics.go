@@ -118,32 +118,16 @@ func (m *Metrics) Observe(e cascade.Event) {
 	case cascade.Ended:
 		m.ended.WithLabelValues(string(e.State)).Inc()
 	case cascade.Throttled:
-		now := admin.ReasonKind(e.Reason)
-		for _, kind := range admin.ReasonKinds() {
+		now := governor.KindOf(e.Reason)
+		for _, kind := range governor.Kinds() {
 			m.throttled.WithLabelValues(kind).Set(number(kind == now))
 		}
 	}
 }
 
-// Detached counts detached rows.
-func (m *Metrics) Detached(table string, rows int64) {
-	m.detached.WithLabelValues(table).Add(float64(max(rows, 0)))
-}
-
-// Parked counts a parked row.
-func (m *Metrics) Parked(table string) { m.parked.WithLabelValues(table).Inc() }
-
-// LeaseLost counts a job that another worker took over.
-func (m *Metrics) LeaseLost() { m.leases.Inc() }
-
-// Ended counts an attempt.
-func (m *Metrics) Ended(state queue.State) { m.ended.WithLabelValues(string(state)).Inc() }
-
-// Throttled sets the gauge of the reason's kind, and the others to 0.
-func (m *Metrics) Throttled(reason string) {
-	now := governor.KindOf(reason)
-	for _, kind := range governor.Kinds() {
-		m.throttled.WithLabelValues(kind).Set(number(kind == now))
+func addRows(to *prometheus.CounterVec, rows map[string]int64) {
+	for table, n := range rows {
+		to.WithLabelValues(table).Add(float64(max(n, 0)))
 	}
 }
 

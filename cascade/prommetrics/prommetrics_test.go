@@ -120,7 +120,7 @@ FROM (SELECT 11 AS id UNION ALL SELECT 12 UNION ALL SELECT 13) AS x`,
 	if n := strings.Count(text, "onerow_cascade_throttled{"); n != len(governor.Kinds()) || strings.Contains(text, "made up") {
 		t.Errorf("%d reasons:\n%s", n, text)
 	}
-	metrics.Throttled("")
+	metrics.Observe(cascade.Throttled{})
 	if err := admin.Resume(ctx, db, ""); err != nil {
 		t.Fatal(err)
 	}

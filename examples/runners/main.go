@@ -104,8 +104,8 @@ func day() (sent, delivered []ping) {
 func play(ctx context.Context, db *sql.DB) (text string, err error) {
 	sent, delivered := day()
 	for _, config := range []ordering.Config{
-		{Consumer: "reject", Mode: ordering.Reject, Keep: true}, // so that a duplicate can be told from a late message
-		{Consumer: "hold", Mode: ordering.Hold, First: 1},       // it must know where a sequence begins
+		{Consumer: "reject", Keep: true},         // so that a duplicate can be told from a late message
+		{Consumer: "hold", Hold: true, First: 1}, // it must know where a sequence begins
 	} {
 		guard, err := ordering.New[progress](config)
 		if err != nil {
@@ -126,7 +126,7 @@ func play(ctx context.Context, db *sql.DB) (text string, err error) {
 			}
 		}
 		text += fmt.Sprintf("\n  all %d deliveries: %v\n", len(delivered), counts)
-		if config.Mode == ordering.Hold {
+		if config.Hold {
 			raised = sent
 		}
 		for user := int64(1); user <= 3; user++ {

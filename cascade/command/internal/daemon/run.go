@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
-	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/command/internal/age"
 	"github.com/onerow/onerow/cascade/command/internal/lost"
 	"github.com/onerow/onerow/cascade/command/internal/operate"
 	"github.com/onerow/onerow/cascade/command/internal/retention"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
 )
@@ -115,7 +115,7 @@ func (c *Run) Run(ctx context.Context, a *shell.App) (err error) {
 	var waits atomic.Bool // the worker, for more than its share of the time
 	w, err := NewWorker(ctx, a, c.WorkFlags, cascade.Config{Poll: c.Poll, Log: log, OnEvent: func(e cascade.Event) {
 		if t, ok := e.(cascade.Throttled); ok {
-			waits.Store(t.Reason != "" && admin.ReasonKind(t.Reason) != "load")
+			waits.Store(t.Reason != "" && governor.KindOf(t.Reason) != "load")
 		}
 		count(e)
 	}})
