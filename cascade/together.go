@@ -98,14 +98,13 @@ var errNotAll = errors.New("cascade: not all of the jobs are this claim's any mo
 // endTogether is the batch. It proves the claim of all jobs, or changes nothing.
 func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *queue.Claim, jobs []rooted) (res bundled, err error) {
 	ids, targets := make([]int64, len(jobs)), make([]work.Target, len(jobs))
-	n := g.Nodes[jobs[0].Resource]
 	for i, job := range jobs {
 		ids[i] = job.ID
 		targets[i] = work.Target{JobID: job.ID, Resource: job.Resource, ResourceID: job.ResourceID, Root: job.root, DeletionID: job.DeletionID, Due: job.From == queue.FromDue}
 	}
 	late, cancel := finishing(ctx)
 	defer cancel()
-	bundle, err := work.NewBundle(late, w.db, n, targets)
+	bundle, err := work.NewBundle(late, w.db, g, targets)
 	if err != nil {
 		return res, err
 	}
@@ -124,7 +123,7 @@ func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *queue.Claim
 			return err
 		}
 		proved := time.Now()
-		if tallies, ended, res.full, err = bundle.Drop(ctx, tx, int64(limit)); err != nil {
+		if tallies, ended, res.full, err = bundle.Drop(ctx, tx, limit); err != nil {
 			return err
 		}
 		var begun, done []int64 // begun, and not done

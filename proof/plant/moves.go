@@ -10,7 +10,7 @@ var moveBugs = []bug{
 		`if g.write != "" {`, `if g.write != "" && up == nil {`}}},
 	{"a move does not ask for jobs", "./repo", "TestMoveOfOperators", []change{{"repo/move_tree.go",
 		"return r.noOpenJob(ctx, tx, jobs)", "return r.noOpenJob(ctx, tx, jobs[:1])"}}},
-	{"a worker walks before what moves has moved", "./cascade", "TestMovedAway", []change{{"cascade/internal/work/root_own.go",
+	{"a worker walks before what moves has moved", "./cascade", "TestMovedAway", []change{{"cascade/internal/work/refuse.go",
 		`FROM %[3]s AS t WHERE %[4]s FOR UPDATE"`, `FROM %[3]s AS t WHERE %[4]s"`}}},
 	{"a row is deleted that is no longer where it was found", "./cascade", "TestMovedAway", []change{{"cascade/internal/work/batch.go",
 		"v.Edge == was.Edge && v.Asset", "v.Asset"}}},

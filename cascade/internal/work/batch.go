@@ -9,18 +9,48 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/internal/trash"
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
-// outcome is what came of lockAndDrop.
+// eraser deletes in batches what is below the roots of one job, or of several small ones, and the roots. It
+// keeps what batches have to know; a pass says what they delete.
+type eraser struct {
+	graph  *graph.Graph
+	node   *graph.Node        // of the roots
+	roots  []root             // one, or those of a bundle
+	rootAt map[rowkey.Key]int // by Target.Root
+
+	goes     map[*graph.Node]bool           // whose rows may be below a root, over edges that delete
+	trash    *trash.Keeper                  // nil: the plan keeps nothing
+	check    check
+	loopsMet map[*graph.Source]bool         // over which rows were met that are below themselves
+	parked   map[string]map[rowkey.Key]bool // by table
+	seen     map[rowRef]mark                // by the pass
+	changes  int64                          // rows deleted, detached, cut or parked by this attempt
+}
+
+// newEraser is that of jobs of one resource.
+func newEraser(g *graph.Graph, targets []Target) *eraser {
+	n := g.Nodes[targets[0].Resource]
+	e := &eraser{graph: g, node: n, rootAt: map[rowkey.Key]int{}, goes: n.Reach(), check: newCheck(), loopsMet: map[*graph.Source]bool{},
+		parked: map[string]map[rowkey.Key]bool{}}
+	for i, t := range targets {
+		e.roots, e.rootAt[t.Root] = append(e.roots, root{Target: t}), i
+	}
+	return e
+}
+
+// outcome is what came of a batch.
 type outcome struct {
-	next   int   // groups that are done with
-	full   bool  // there were too many leaves below the next group, or the root
-	leaves int64 // rows that went unread
-	done   bool  // the job is at its end
-	stayed []who // rows that something else is below
-	gone   map[who]bool
-	cut    map[who]bool // rows that were detached
+	next   int      // groups that are done with
+	full   bool     // there were too many leaves below the next group, or the roots
+	leaves int64    // rows that went unread
+	done   bool     // all roots are deleted: the job is at its end
+	stayed []rowRef // rows that have children
+	held   bool     // so has a root
+	gone   map[rowRef]bool
+	cut    map[rowRef]bool // rows that were detached
 }
 
 // lockSQL locks rows by their primary key, if they still meet the edge's condition; this is the one place
@@ -32,48 +62,45 @@ func lockSQL(s *graph.Source, keys []rowkey.Key) string {
 	return "SELECT " + s.Table.Columns(&s.Columns) + " FROM " + s.From + " FORCE INDEX (PRIMARY) WHERE " + s.When + s.Key.In("", keys) + " FOR UPDATE"
 }
 
-// lockAndDrop is one batch of drop. All locks come first: at REPEATABLE READ the first read
-// without a lock fixes what the batch sees, and that must be newer than every lock. Rows
-// that still have something below stay.
-func (p *pass) lockAndDrop(ctx context.Context, tx *onerow.Tx, l load, t Tally) (out outcome, err error) {
-	out.gone, out.cut = map[who]bool{}, map[who]bool{}
+// dropBatch is one batch: it deletes groups of rows, the roots after them, and up to limit rows that go unread below
+// these. All locks come first: at REPEATABLE READ the first read without a lock fixes what the batch sees, and
+// that must be newer than every lock. Rows that still have children stay.
+func (e *eraser) dropBatch(ctx context.Context, tx *onerow.Tx, l load, limit int, tallies []Tally) (out outcome, err error) {
+	out.gone, out.cut = map[rowRef]bool{}, map[rowRef]bool{}
 	locked := map[*graph.Source]map[rowkey.Key]graph.Row{}
 	for _, s := range sourcesOf(l.groups) {
 		if locked[s], err = lock(ctx, tx, s, l.groups); err != nil {
 			return out, err
 		}
 	}
-	here := place{}
-	if l.root && p.place.found {
-		if here, err = p.lockRoot(ctx, tx); err != nil {
+	if l.roots {
+		if err := e.lockRoots(ctx, tx); err != nil {
 			return out, failed(err, nil, 0)
 		}
 	}
-	live := make([][]graph.Row, len(l.groups))
+	unchangedRows := make([][]graph.Row, len(l.groups))
 	for i, g := range l.groups {
-		live[i] = unchanged(locked[g.src], g.rows)
+		unchangedRows[i] = unchanged(locked[g.src], g.rows)
 	}
-	exact, err := p.lookOutside(ctx, tx, l, live)
+	checkEach, err := e.check.ofBatch(ctx, tx, l, unchangedRows)
 	if err != nil {
 		return out, err
 	}
-	limit := int64(p.lease.Limit())
-	budget := limit
-	defer func() { out.leaves = limit - budget }()
+	budget := int64(limit)
+	defer func() { out.leaves = int64(limit) - budget }()
 	for i, g := range l.groups {
 		out.next = i
-		if len(live[i]) == 0 {
+		if len(unchangedRows[i]) == 0 {
 			continue
 		}
-		look := exact || g.tangled || len(out.stayed) > 0
-		if out.full, err = p.dropGroup(ctx, tx, g.src, live[i], look, &budget, t, &out); out.full || err != nil {
+		checked := checkEach || g.tangled || len(out.stayed) > 0
+		if out.full, err = e.dropGroup(ctx, tx, g.src, unchangedRows[i], checked, &budget, tallies[0], &out); out.full || err != nil {
 			return out, failed(err, nil, i)
 		}
 	}
 	out.next = len(l.groups)
-	if l.root {
-		out.done, out.full, err = p.finish(ctx, tx, here, &budget, t)
-		err = failed(err, nil, len(l.groups))
+	if l.roots {
+		err = failed(e.dropRoots(ctx, tx, &budget, tallies, &out), nil, len(l.groups))
 	}
 	return out, err
 }
@@ -120,13 +147,13 @@ func lock(ctx context.Context, tx *onerow.Tx, s *graph.Source, groups []group) (
 // unchanged returns the locked rows that are still where and what they were: below the
 // same parent, and naming the asset that was deleted.
 func unchanged(locked map[rowkey.Key]graph.Row, seen []graph.Row) []graph.Row {
-	live := make([]graph.Row, 0, len(seen))
+	same := make([]graph.Row, 0, len(seen))
 	for _, was := range seen {
 		if v, ok := locked[was.Key]; ok && v.Edge == was.Edge && v.Asset == was.Asset {
-			live = append(live, v)
+			same = append(same, v)
 		}
 	}
-	return live
+	return same
 }
 
 // maxRounds is how many rounds a batch makes over one chunk, where rows of a chunk may be below each other:
@@ -134,57 +161,56 @@ func unchanged(locked map[rowkey.Key]graph.Row, seen []graph.Row) []graph.Row {
 // itself is checked row by row, so no statement may delete a row and its child.
 const maxRounds = 16
 
-// dropGroup deletes, or detaches, the locked rows of a group, with their leaves. With look
-// it asks which of them still have something below, and these stay. With full they all
-// stay.
-func (r *run) dropGroup(ctx context.Context, tx *onerow.Tx, s *graph.Source, live []graph.Row, look bool, budget *int64, t Tally, out *outcome) (full bool, err error) {
+// dropGroup deletes, or detaches, the locked rows of a group, with their leaves. If they are checked, those
+// that still have children stay. With full they all stay.
+func (e *eraser) dropGroup(ctx context.Context, tx *onerow.Tx, s *graph.Source, rows []graph.Row, checked bool, budget *int64, t Tally, out *outcome) (full bool, err error) {
 	if s.Edge.Detach {
-		return false, r.detachRows(ctx, tx, s, live, t, out)
+		return false, e.detachRows(ctx, tx, s, rows, t, out)
 	}
-	if full, err = r.dropUnread(ctx, tx, s.Node, live, budget, t); full || err != nil {
+	if full, err = e.dropUnread(ctx, tx, s.Node, rows, budget, t); full || err != nil {
 		return full, err
 	}
-	if !look && !r.unread.doubted(s.Node) {
-		return false, r.deleteRows(ctx, tx, s, live, t, out.gone)
+	if !checked && !e.check.isNeeded(s.Node) {
+		return false, e.deleteRows(ctx, tx, s, rows, t, out.gone)
 	}
 	for range maxRounds {
-		held, err := r.unread.heldRows(ctx, tx, s.Table, live)
+		having, err := e.check.parentsWithChildren(ctx, tx, s.Table, rows)
 		if err != nil {
 			return false, err
 		}
-		free, rest := live, []graph.Row(nil)
-		if len(held) > 0 {
+		free, rest := rows, []graph.Row(nil)
+		if len(having) > 0 {
 			free = nil
-			for _, v := range live {
-				if held[v.Key] {
+			for _, v := range rows {
+				if having[v.Key] {
 					rest = append(rest, v)
 				} else {
 					free = append(free, v)
 				}
 			}
 		}
-		if err := r.cutSelf(ctx, tx, s.Table, free); err != nil {
+		if err := e.cutSelf(ctx, tx, s.Table, free); err != nil {
 			return false, err
 		}
-		if err := r.deleteRows(ctx, tx, s, free, t, out.gone); err != nil {
+		if err := e.deleteRows(ctx, tx, s, free, t, out.gone); err != nil {
 			return false, err
 		}
-		if live = rest; len(free) == 0 || len(rest) == 0 || !s.Node.Self {
+		if rows = rest; len(free) == 0 || len(rest) == 0 || !s.Node.Self {
 			break
 		}
 	}
-	for _, v := range live {
-		out.stayed = append(out.stayed, who{s.Node, v.Key})
+	for _, v := range rows {
+		out.stayed = append(out.stayed, rowRef{s.Node, v.Key})
 	}
 	return false, nil
 }
 
 // detachRows detaches locked rows, but for those that an earlier group of the batch has deleted.
-func (r *run) detachRows(ctx context.Context, tx *onerow.Tx, s *graph.Source, live []graph.Row, t Tally, out *outcome) error {
+func (e *eraser) detachRows(ctx context.Context, tx *onerow.Tx, s *graph.Source, locked []graph.Row, t Tally, out *outcome) error {
 	var keys []rowkey.Key
 	again := true // an earlier group has detached them all, perhaps from the same columns
-	for _, v := range live {
-		row := who{s.Node, v.Key}
+	for _, v := range locked {
+		row := rowRef{s.Node, v.Key}
 		if out.gone[row] {
 			continue
 		}
@@ -195,7 +221,7 @@ func (r *run) detachRows(ctx context.Context, tx *onerow.Tx, s *graph.Source, li
 	if len(keys) == 0 {
 		return nil
 	}
-	n, err := r.detachKeys(ctx, tx, s, keys, t)
+	n, err := e.detachKeys(ctx, tx, s, keys, t)
 	if n == 0 && err == nil && !again { // they are locked, and are below something
 		err = fault.ErrEndedUnsaid
 	}
@@ -203,19 +229,19 @@ func (r *run) detachRows(ctx context.Context, tx *onerow.Tx, s *graph.Source, li
 }
 
 // deleteSQL deletes by the primary key. It names the table twice, as all do whose number of rows nobody
-// checks: a DELETE of one table may be ended by the server without an error, see unread.proved.
+// checks: a DELETE of one table may be ended by the server without an error, see check.isProvenEmpty.
 func deleteSQL(t *graph.Table, keys []rowkey.Key) string {
 	return "DELETE t FROM " + t.From + " AS t FORCE INDEX (PRIMARY) WHERE " + t.Key.In("t", keys)
 }
 
 // deleteRows keeps and deletes locked rows, notes them as gone, and marks what moves with them.
-func (r *run) deleteRows(ctx context.Context, tx *onerow.Tx, s *graph.Source, rows []graph.Row, c Tally, gone map[who]bool) error {
+func (e *eraser) deleteRows(ctx context.Context, tx *onerow.Tx, s *graph.Source, rows []graph.Row, c Tally, gone map[rowRef]bool) error {
 	t := s.Table
 	for _, v := range rows {
-		gone[who{t.Node, v.Key}] = true
+		gone[rowRef{t.Node, v.Key}] = true
 	}
 	for part := range slices.Chunk(rows, listLength) {
-		kept, err := r.keepRows(ctx, tx, t, s.Edge, graph.KeysOf(part))
+		kept, err := e.keepRows(ctx, tx, t, s.Edge, graph.KeysOf(part))
 		if err != nil {
 			return err
 		}

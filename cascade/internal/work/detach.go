@@ -13,10 +13,10 @@ import (
 )
 
 // detachLocked is detachSQL for rows that may go themselves: they are locked and read first.
-func (r *run) detachLocked(ctx context.Context, tx *onerow.Tx, s *graph.Source, parents []rowkey.Key, limit int64, t Tally) (rows int64, err error) {
+func (e *eraser) detachLocked(ctx context.Context, tx *onerow.Tx, s *graph.Source, parents []rowkey.Key, limit int64, t Tally) (rows int64, err error) {
 	keys, err := readKeys(ctx, tx, belowSQL(s, parents, limit), s.Table, nil)
 	for part := range slices.Chunk(keys, listLength) {
-		n, err := r.detachKeys(ctx, tx, s, part, t)
+		n, err := e.detachKeys(ctx, tx, s, part, t)
 		if rows += n; err != nil {
 			return rows, err
 		}
@@ -30,11 +30,11 @@ func belowSQL(s *graph.Source, parents []rowkey.Key, limit int64) string {
 }
 
 // detachKeys keeps and detaches locked rows, and counts apart those that are to go themselves.
-func (r *run) detachKeys(ctx context.Context, tx *onerow.Tx, s *graph.Source, keys []rowkey.Key, t Tally) (rows int64, err error) {
-	if err := r.keepCut(ctx, tx, s, s.Key.In("", keys)+s.Left); err != nil {
+func (e *eraser) detachKeys(ctx context.Context, tx *onerow.Tx, s *graph.Source, keys []rowkey.Key, t Tally) (rows int64, err error) {
+	if err := e.keepCut(ctx, tx, s, s.Key.In("", keys)+s.Left); err != nil {
 		return 0, err
 	}
-	goes, err := r.going(ctx, tx, s.Table, keys)
+	goes, err := e.going(ctx, tx, s.Table, keys)
 	if err != nil {
 		return 0, err
 	}
@@ -63,8 +63,8 @@ func (r *run) detachKeys(ctx context.Context, tx *onerow.Tx, s *graph.Source, ke
 	return rows, nil
 }
 
-// rowOf is a row of a table.
-type rowOf struct {
+// tableRow is a row of a table.
+type tableRow struct {
 	table *graph.Table
 	key   rowkey.Key
 }
@@ -77,11 +77,12 @@ const maxClimb = 100
 // it, so what leads from a row up to the root is still there, whoever began the job: it is climbed, level by
 // level, up to the root or what the walk has met. 1 statement for each table and edge of a level, 2 below the
 // root's own table; none for rows that the walk knows or whose table nothing can delete.
-func (r *run) going(ctx context.Context, tx *onerow.Tx, t *graph.Table, keys []rowkey.Key) (map[rowkey.Key]bool, error) {
-	goes := map[rowOf]bool{}
-	below := map[rowOf][]rowOf{}
-	var mark func(v rowOf)
-	mark = func(v rowOf) {
+func (e *eraser) going(ctx context.Context, tx *onerow.Tx, t *graph.Table, keys []rowkey.Key) (map[rowkey.Key]bool, error) {
+	root := e.roots[0].expected.row
+	goes := map[tableRow]bool{}
+	below := map[tableRow][]tableRow{}
+	var mark func(v tableRow)
+	mark = func(v tableRow) {
 		if goes[v] {
 			return
 		}
@@ -91,18 +92,18 @@ func (r *run) going(ctx context.Context, tx *onerow.Tx, t *graph.Table, keys []r
 		}
 	}
 	level := map[*graph.Table][]rowkey.Key{}
-	met := map[rowOf]bool{}
-	meet := func(v rowOf) {
+	met := map[tableRow]bool{}
+	meet := func(v tableRow) {
 		switch {
-		case r.seen[who{v.table.Node, v.key}] != 0 || v.table.Node == r.node && v.key == r.top.Key:
+		case e.seen[rowRef{v.table.Node, v.key}] != 0 || v.table.Node == e.node && v.key == root.Key:
 			mark(v)
-		case !met[v] && r.goes[v.table.Node]:
+		case !met[v] && e.goes[v.table.Node]:
 			level[v.table] = append(level[v.table], v.key)
 		}
 		met[v] = true
 	}
 	for _, k := range keys {
-		meet(rowOf{t, k})
+		meet(tableRow{t, k})
 	}
 	for range maxClimb {
 		if len(level) == 0 {
@@ -110,13 +111,13 @@ func (r *run) going(ctx context.Context, tx *onerow.Tx, t *graph.Table, keys []r
 		}
 		from := level
 		level = map[*graph.Table][]rowkey.Key{}
-		for _, e := range r.graph.Edges {
-			if e.Detach || !r.goes[e.Parent] {
+		for _, edge := range e.graph.Edges {
+			if edge.Detach || !e.goes[edge.Parent] {
 				continue
 			}
-			for _, s := range e.Sources {
+			for _, s := range edge.Sources {
 				for part := range slices.Chunk(from[s.Table], listLength) {
-					if err := r.climb(ctx, tx, s, part, func(child, parent rowOf) {
+					if err := e.climb(ctx, tx, s, part, func(child, parent tableRow) {
 						below[parent] = append(below[parent], child)
 						if meet(parent); goes[parent] {
 							mark(child)
@@ -130,22 +131,23 @@ func (r *run) going(ctx context.Context, tx *onerow.Tx, t *graph.Table, keys []r
 	}
 	going := make(map[rowkey.Key]bool, len(keys))
 	for _, k := range keys {
-		going[k] = goes[rowOf{t, k}]
+		going[k] = goes[tableRow{t, k}]
 	}
 	return going, nil
 }
 
 // climb tells what is above rows over an edge. Where it holds ids of other types as text only the root is
 // asked for: no index finds the others.
-func (r *run) climb(ctx context.Context, tx *onerow.Tx, s *graph.Source, rows []rowkey.Key, tell func(child, parent rowOf)) error {
-	if root := s.Edge.Keys([]graph.Row{r.top}); s.Edge.Parent == r.node && len(root) > 0 {
-		query := "SELECT " + s.Key.Select("") + " FROM " + s.From + " FORCE INDEX (PRIMARY) WHERE " + s.When + s.Key.In("", rows) + " AND " + s.Columns.In("", root)
+func (e *eraser) climb(ctx context.Context, tx *onerow.Tx, s *graph.Source, rows []rowkey.Key, tell func(child, parent tableRow)) error {
+	root := e.roots[0].expected.row
+	if keys := s.Edge.Keys([]graph.Row{root}); s.Edge.Parent == e.node && len(keys) > 0 {
+		query := "SELECT " + s.Key.Select("") + " FROM " + s.From + " FORCE INDEX (PRIMARY) WHERE " + s.When + s.Key.In("", rows) + " AND " + s.Columns.In("", keys)
 		below, err := readKeys(ctx, tx, query, s.Table, nil)
 		if err != nil {
 			return err
 		}
 		for _, k := range below {
-			tell(rowOf{s.Table, k}, rowOf{r.node.Tables[0], r.top.Key})
+			tell(tableRow{s.Table, k}, tableRow{e.node.Tables[0], root.Key})
 		}
 	}
 	if s.AsText {
@@ -154,7 +156,7 @@ func (r *run) climb(ctx context.Context, tx *onerow.Tx, s *graph.Source, rows []
 	for _, t := range s.Edge.Parent.Tables {
 		_, err := readKeys(ctx, tx, climbSQL(s, t, rows), s.Table, func(child rowkey.Key, rest []sql.NullString) {
 			if parent, ok := t.Key.Key(rest); ok {
-				tell(rowOf{s.Table, child}, rowOf{t, parent})
+				tell(tableRow{s.Table, child}, tableRow{t, parent})
 			}
 		})
 		if err != nil {

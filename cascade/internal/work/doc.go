@@ -1,33 +1,46 @@
 // Package work deletes what hangs below one row, bottom-up. Package cascade, whose queue lends it the job,
 // says what it guarantees; package graph says what hangs below what.
 //
-//	Do ── pass after pass, until one has ended the job            run.go
-//	 │
-//	 └─ pass: find the root                                       root.go, root_own.go
-//	     ├─ walk, depth first: read a chunk, walk below it,       walk.go, loop.go
-//	     │  put it into the queue; a full queue is dropped        queue.go
-//	     └─ drop the rest of the queue, and the root
+// # The way of a row
 //
-//	drop ── a load: groups of rows, children before parents       drop.go
-//	 ├─ rehearse what names assets, delete the assets             assets.go
-//	 └─ in batches, none with more leaves than fit                portions.go
-//	     └─ batch, one transaction of the lease (lease.go):       batch.go
-//	         ├─ lock the rows, and what foreign keys lock         locks.go
-//	         ├─ delete and detach what is unread below them       unread.go
-//	         ├─ look for anything else below                      held.go
-//	         ├─ keep and delete those that have nothing           trash.go, owners.go marks their quotas
-//	         └─ the last one: the root, and the job ends          root.go
+// There is one engine, and all that it deletes is a load: groups of rows, children before parents, and behind
+// them, perhaps, the roots. It may have one root below which a pass has walked, or, without groups, the many
+// roots of a bundle of small jobs.
+//
+//	Do ── pass after pass, until one has ended the job            job.go
+//	 │    or patience says how it ends else                       patience.go
+//	 └─ pass: find the root, refuse what is not the job's         roots.go, refuse.go
+//	     ├─ is it due, if the plan's retention has found it       due.go
+//	     ├─ walk, depth first: read a chunk, walk below it,       walk.go, loops.go
+//	     │  put it into the queue; drop a full queue              queue.go
+//	     └─ drop the rest of the queue, with the root
+//
+//	drop ── a load, part by part, none with more leaves than fit  drop.go, portions.go
+//	 ├─ a part that names assets: rehearse, delete the assets     assets.go
+//	 └─ a batch, one transaction of the lease (lease.go):         batch.go
+//	     ├─ lock the rows, the roots,                             batch.go, roots.go
+//	     │  and what foreign keys lock of them                    locks.go
+//	     ├─ check whether they have other children                check.go
+//	     ├─ group by group: delete and detach what goes unread    unread.go, detach.go
+//	     │  below the rows, check them if that was no proof,
+//	     │  keep and delete those without children                trash.go, owners.go marks their quotas
+//	     ├─ the same for the roots                                roots.go
+//	     └─ the job ends                                          end.go
 //
 //	a batch that fails because of a row                           poison.go
-//	 ├─ of an unread one: read below that edge, drop again
+//	 ├─ of one that went unread: read below that edge, drop again
 //	 └─ else halve the load until the row is found: park it       park.go
 //
-//	many jobs that have little to delete: NewBundle, Drop           together.go, together_due.go
-//	 └─ lock the roots, look below them, delete and detach        together_leaves.go
-//	    what is unread there, delete the roots
+//	a bundle: the roots of small jobs, all in one batch           bundle.go, bundle_due.go
+//	 └─ leaves are deleted and counted by the root above          leaves_by_root.go
 //
-// A run keeps what is true for the whole job: which rows are parked, below which edges rows go unread no
-// more, over which edges rows refer to themselves. A pass keeps what it has seen, and forgets it at its end.
+// An eraser knows what batches have to know; a run adds what is true for one job from pass to pass; a pass
+// keeps what it has seen, and forgets it at its end. A bundle is an eraser with many roots. It has no pass: a
+// root that has to be walked below, or refused, is kept for a job of its own.
+//
+// The check is the one question that keeps a parent: has it children? It is asked of all groups of a batch at
+// once; of a group by itself where that answer was yes or would prove nothing; and not over an edge below which
+// the deletion itself has proven that nothing is left.
 //
 // # Statements
 //
@@ -58,7 +71,7 @@
 //	         have about a batch of them; below a row that has more, BEGIN, fence, 1 per leaf or
 //	         detached table, counts, COMMIT
 //	detach:  where rows that are detached may go themselves, they are locked and read (1), those
-//	         above them read (see run.going), and both kinds detached by their keys (1 each)
+//	         above them read (see eraser.going), and both kinds detached by their keys (1 each)
 //	trash:   where the plan keeps rows, leaves take 2 each (copy, delete what was copied), and
 //	         what is or may be detached is read. 1 per job to begin; 1 more per list of rows
 //	         that are deleted or detached by their keys; 1 per batch for the note

@@ -26,7 +26,7 @@ const dueMore = `EXISTS (SELECT 1 FROM onerow_deletion AS d FORCE INDEX (resourc
   (SELECT COALESCE(MAX(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', a.finished_at)), 0) FROM onerow_job_archive AS a FORCE INDEX (resource)
    WHERE a.resource = ? AND a.resource_id = ? AND ` + TakenBack + `), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))`
 
-// due asks, before anything is deleted, whether a row that the plan's retention has found is due still: it
+// isDue asks, before anything is deleted, whether a row that the plan's retention has found is due still: it
 // may have been written since, the plan may have changed, or somebody may have taken its deletion back.
 // ready: it goes. ended: it stays, and the job has ended as cancelled. Neither: it has moved, so the pass
 // begins anew.
@@ -35,11 +35,11 @@ const dueMore = `EXISTS (SELECT 1 FROM onerow_deletion AS d FORCE INDEX (resourc
 // under, decides: whoever writes the row before is seen, who comes later comes too late, and another attempt
 // does not ask again. A root that is gone, or that a deletion hides, was deleted by somebody: then what is
 // below it goes. Five statements.
-func (p *pass) due(ctx context.Context) (ended, ready bool, err error) {
+func (p *pass) isDue(ctx context.Context) (ended, ready bool, err error) {
 	if !p.Due {
 		return false, true, nil
 	}
-	if !p.place.found || p.place.hidden {
+	if !p.expected.found || p.expected.deletion.Valid {
 		p.Due = false
 		return false, true, nil
 	}
@@ -68,9 +68,9 @@ var errMoved = errors.New("cascade: the root row has moved")
 
 // spared locks the root row and says why it stays, or nothing.
 func (p *pass) spared(ctx context.Context, tx *onerow.Tx) (why string, err error) {
-	d := p.place.table.Due
+	d := p.expected.table.Due
 	if d == nil {
-		return fmt.Sprintf("the plan has none for %s any more", p.place.table.Name), nil
+		return fmt.Sprintf("the plan has none for %s any more", p.expected.table.Name), nil
 	}
 	if d.Err != nil {
 		return "", d.Err

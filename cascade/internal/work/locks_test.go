@@ -68,20 +68,21 @@ func TestForeignKeyToAnotherUniqueKey(t *testing.T) {
 					_, err := quick.ExecContext(t.Context(), "INSERT INTO paper (firm_code) VALUES ('"+code+"')")
 					return err
 				}
-				r := &pass{run: &run{db: db, graph: g, node: g.Nodes[c.root], Target: Target{Root: key}}}
-				if r.Root, err = r.node.Tables[0].Key.Decode(c.id); err != nil {
+				root, err := g.Nodes[c.root].Tables[0].Key.Decode(c.id)
+				if err != nil {
 					t.Fatal(err)
 				}
-				if r.place, err = r.findRoot(t.Context()); err != nil {
+				e := newEraser(g, []Target{{Resource: c.root, Root: root}})
+				if err := e.findRoots(t.Context(), db); err != nil {
 					t.Fatal(err)
 				}
 				err = onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
 					if c.root == "firm" {
-						if _, err := r.lockRoot(ctx, tx); err != nil {
+						if err := e.lockRoots(ctx, tx); err != nil {
 							return err
 						}
 					} else {
-						s := r.node.Edges[0].Sources[0]
+						s := e.node.Edges[0].Sources[0]
 						if _, err := lock(ctx, tx, s, []group{{src: s, rows: []graph.Row{{Key: key}}}}); err != nil {
 							return err
 						}

@@ -126,7 +126,7 @@ func (r *run) loadParked(ctx context.Context) error {
 		}
 		for _, e := range n.Edges {
 			for _, s := range e.Sources {
-				r.unread.suspect[e] = r.unread.suspect[e] || len(stored[s.Name]) > 0
+				r.check.suspect[e] = r.check.suspect[e] || len(stored[s.Name]) > 0
 			}
 		}
 	}

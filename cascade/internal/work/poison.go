@@ -35,25 +35,26 @@ func failed(err error, e *graph.Edge, group int) error {
 // the row is found. What was deleted unread is read first. Each part is rehearsed again, so
 // that what stays keeps its asset.
 func (p *pass) isolate(ctx context.Context, l load, cause error) (done bool, err error) {
+	l.assetsGone = false
 	var where *batchError
 	if errors.As(cause, &where) && where.edge != nil {
 		return p.distrust(ctx, l, where)
 	}
 	switch {
-	case l.root && len(l.groups) > 0:
-		if _, err := p.drop(ctx, load{groups: l.groups, exact: true}); err != nil {
+	case l.roots && len(l.groups) > 0:
+		if _, err := p.drop(ctx, load{groups: l.groups, checkEach: true}); err != nil {
 			return false, err
 		}
-		return p.drop(ctx, load{root: true, exact: true})
-	case l.root && !p.place.found:
+		return p.drop(ctx, load{roots: true, checkEach: true})
+	case l.roots && !p.expected.found:
 		return false, cause
-	case l.root:
-		return false, p.park(ctx, p.place.table, p.place.row.Key, cause)
+	case l.roots:
+		return false, p.park(ctx, p.expected.table, p.expected.row.Key, cause)
 	case len(l.groups) == 1 && len(l.groups[0].rows) == 1:
 		return false, p.park(ctx, l.groups[0].src.Table, l.groups[0].rows[0].Key, cause)
 	}
 	for _, half := range halves(l.groups) {
-		if _, err := p.drop(ctx, load{groups: half, exact: true}); err != nil {
+		if _, err := p.drop(ctx, load{groups: half, checkEach: true}); err != nil {
 			return false, err
 		}
 	}
@@ -73,11 +74,11 @@ func halves(groups []group) [2][]group {
 // distrust reads from now on what is below an edge, and then goes on with the load: its
 // rows are deleted, or detached, by their keys.
 func (p *pass) distrust(ctx context.Context, l load, where *batchError) (done bool, err error) {
-	p.unread.suspect[where.edge] = true
+	p.check.suspect[where.edge] = true
 	if child := where.edge.Child; slices.ContainsFunc(child.Tables, p.trash.Keeps) {
-		p.suspect(child) // what is read and kept over one edge does not go unread over another one
+		p.check.suspectRows(p.graph, child) // what is read and kept over one edge does not go unread over another one
 	}
-	n, parents := p.node, []graph.Row{p.place.row}
+	n, parents := p.node, []graph.Row{p.expected.row}
 	if where.group < len(l.groups) {
 		n, parents = l.groups[where.group].src.Node, l.groups[where.group].rows
 	}

@@ -3,8 +3,6 @@ package work
 import (
 	"context"
 
-	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/graph"
 )
 
@@ -59,41 +57,10 @@ func (p *portions) took(now, rest []group, out outcome, limit int) (clear bool) 
 	return false
 }
 
-// dropInBatches is drop for rows whose assets are gone.
-func (p *pass) dropInBatches(ctx context.Context, l load) (done bool, err error) {
-	for todo := (portions{l.groups, p.widths}); len(todo.groups) > 0 || l.root; {
-		now, rest := todo.next()
-		var out outcome
-		limit := p.lease.Limit()
-		err := p.batch(ctx, func(ctx context.Context, tx *onerow.Tx, t Tally) (_ bool, err error) {
-			out, err = p.lockAndDrop(ctx, tx, l.part(now, rest), t)
-			return out.done, err
-		})
-		if err == nil {
-			p.noteStayed(now[:out.next], out.stayed)
-			if !out.full && len(rest) == 0 {
-				return out.done, nil
-			}
-			if todo.took(now, rest, out, limit) {
-				err = p.clearFirst(ctx, todo.groups)
-			}
-		}
-		l.groups = todo.groups
-		switch {
-		case fault.OfRow(err):
-			return p.isolate(ctx, l, err)
-		case err != nil:
-			return false, err
-		}
-	}
-	return false, nil
-}
-
-// clearFirst deletes and detaches what is read by nobody below the first row, or below
-// the root.
+// clearFirst deletes and detaches what goes unread below the first row, or below the root.
 func (p *pass) clearFirst(ctx context.Context, groups []group) error {
 	if len(groups) > 0 {
 		return p.clearUnread(ctx, groups[0].src.Node, groups[0].rows[:1])
 	}
-	return p.clearUnread(ctx, p.node, []graph.Row{p.place.row})
+	return p.clearUnread(ctx, p.node, []graph.Row{p.expected.row})
 }

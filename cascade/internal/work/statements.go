@@ -77,7 +77,7 @@ func Statements(ctx context.Context, db onerow.DB, g *graph.Graph) ([]Statement,
 					say("detach", detachRowsSQL(s, keys))
 					break
 				}
-				say("look for what is left below", newUnread().aboveSQL(s.Table, keys, nil))
+				say("look for what is left below", newCheck().hasChildrenSQL(s.Table, keys, nil))
 				say("delete", deleteSQL(s.Table, keys))
 			}
 		}

@@ -31,7 +31,7 @@ func (r *run) openTrash(ctx context.Context) error {
 	}
 	for _, e := range r.graph.Edges {
 		if e.Detach && slices.ContainsFunc(e.Child.Tables, r.trash.Keeps) {
-			r.suspect(e.Child)
+			r.check.suspectRows(r.graph, e.Child)
 		}
 		if e.Leaf && slices.ContainsFunc(e.Child.Tables, r.trash.Keeps) {
 			r.widths[e.Parent] = firstWidth
@@ -40,23 +40,24 @@ func (r *run) openTrash(ctx context.Context) error {
 	return nil
 }
 
-// lost says whether the row above is gone, of rows that were found over the edge: below a root that is not
-// there.
-func (r *run) lost(e *graph.Edge) bool { return e != nil && e.Parent == r.node && r.rootless }
+// isRowAboveGone says whether rows that were found over the edge are below a root that is not there.
+func (e *eraser) isRowAboveGone(edge *graph.Edge) bool {
+	return edge != nil && edge.Parent == e.node && !e.roots[0].expected.found
+}
 
 // keepRows keeps locked rows that are about to be deleted and were found over an edge, and says whether it
 // has.
-func (r *run) keepRows(ctx context.Context, tx *onerow.Tx, t *graph.Table, e *graph.Edge, keys []rowkey.Key) (bool, error) {
-	if !r.trash.Keeps(t) {
+func (e *eraser) keepRows(ctx context.Context, tx *onerow.Tx, t *graph.Table, edge *graph.Edge, keys []rowkey.Key) (bool, error) {
+	if !e.trash.Keeps(t) {
 		return false, nil
 	}
-	return true, r.trash.Rows(ctx, tx, t, t.Key.In("", keys), len(keys), trash.Via{Edge: e, Lost: r.lost(e)})
+	return true, e.trash.Rows(ctx, tx, t, t.Key.In("", keys), len(keys), trash.Via{Edge: edge, Lost: e.isRowAboveGone(edge)})
 }
 
 // keepCut keeps rows whose references are about to become NULL.
-func (r *run) keepCut(ctx context.Context, tx *onerow.Tx, s *graph.Source, where string) error {
-	if !r.trash.Keeps(s.Table) {
+func (e *eraser) keepCut(ctx context.Context, tx *onerow.Tx, s *graph.Source, where string) error {
+	if !e.trash.Keeps(s.Table) {
 		return nil
 	}
-	return r.trash.Cut(ctx, tx, s, where)
+	return e.trash.Cut(ctx, tx, s, where)
 }

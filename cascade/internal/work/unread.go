@@ -29,21 +29,21 @@ func detachRowsSQL(s *graph.Source, keys []rowkey.Key) string {
 	return "UPDATE " + s.From + " FORCE INDEX (PRIMARY) SET " + setNull(s) + " WHERE " + s.Key.In("", keys) + s.Left
 }
 
-// dropUnread detaches and deletes what is read by nobody below the parents, as far as the
-// budget goes, and says whether it ended there. One statement per table and edge, 2 where rows are kept.
-func (r *run) dropUnread(ctx context.Context, tx *onerow.Tx, n *graph.Node, parents []graph.Row, budget *int64, t Tally) (full bool, err error) {
-	for _, e := range n.Edges {
-		if !e.Leaf && !e.Detach || r.unread.suspect[e] {
+// dropUnread detaches and deletes the rows below the parents that go unread, as far as the budget goes, and
+// says whether it ended there. One statement per table and edge, 2 where rows are kept.
+func (e *eraser) dropUnread(ctx context.Context, tx *onerow.Tx, n *graph.Node, parents []graph.Row, budget *int64, t Tally) (full bool, err error) {
+	for _, edge := range n.Edges {
+		if !e.check.goUnread(edge) {
 			continue
 		}
-		r.unread.none[e] = false
-		for keys := range slices.Chunk(e.Keys(parents), graph.EdgeList) {
-			for _, s := range e.Sources {
-				rows, err := r.dropBelow(ctx, tx, s, keys, *budget, t)
+		e.check.metNone[edge] = false
+		for keys := range slices.Chunk(edge.Keys(parents), graph.EdgeList) {
+			for _, s := range edge.Sources {
+				rows, err := e.dropBelow(ctx, tx, s, keys, *budget, t)
 				if err != nil {
-					return false, failed(err, e, 0)
+					return false, failed(err, edge, 0)
 				}
-				r.unread.none[e] = r.unread.none[e] || rows == 0
+				e.check.metNone[edge] = e.check.metNone[edge] || rows == 0
 				if *budget -= rows; *budget <= 0 {
 					return true, nil
 				}
@@ -55,16 +55,16 @@ func (r *run) dropUnread(ctx context.Context, tx *onerow.Tx, n *graph.Node, pare
 
 // dropBelow is dropUnread for the rows of one table below a list of parents. One statement, 2 where they are
 // kept; see detachLocked where they may go themselves.
-func (r *run) dropBelow(ctx context.Context, tx *onerow.Tx, s *graph.Source, parents []rowkey.Key, limit int64, t Tally) (rows int64, err error) {
+func (e *eraser) dropBelow(ctx context.Context, tx *onerow.Tx, s *graph.Source, parents []rowkey.Key, limit int64, t Tally) (rows int64, err error) {
 	switch {
-	case s.Edge.Detach && r.goes[s.Edge.Child]:
-		return r.detachLocked(ctx, tx, s, parents, limit, t)
+	case s.Edge.Detach && e.goes[s.Edge.Child]:
+		return e.detachLocked(ctx, tx, s, parents, limit, t)
 	case s.Edge.Detach:
 		rows, err = onerow.Affected(ctx, tx, detachSQL(s, parents, limit))
 		t.Detached[s.Name] += rows
 		return rows, err
-	case r.trash.Keeps(s.Table):
-		rows, err = r.trash.Leaves(ctx, tx, s, parents, limit, r.lost(s.Edge))
+	case e.trash.Keeps(s.Table):
+		rows, err = e.trash.Leaves(ctx, tx, s, parents, limit, e.isRowAboveGone(s.Edge))
 	default:
 		rows, err = onerow.Affected(ctx, tx, leavesSQL(s, parents, limit))
 	}
@@ -72,8 +72,8 @@ func (r *run) dropBelow(ctx context.Context, tx *onerow.Tx, s *graph.Source, par
 	return rows, err
 }
 
-// clearUnread deletes and detaches what is read by nobody below the parents batch by batch,
-// without locking the parents, until there is less than a batch.
+// clearUnread deletes and detaches the rows below the parents that go unread, batch by batch, without locking the
+// parents, until there is less than a batch.
 func (r *run) clearUnread(ctx context.Context, n *graph.Node, parents []graph.Row) error {
 	for {
 		full := false

@@ -20,8 +20,8 @@ type group struct {
 	tangled bool
 }
 
-// who is a row of either table of a node.
-type who struct {
+// rowRef is a row of either table of a node.
+type rowRef struct {
 	node *graph.Node
 	key  rowkey.Key
 }
@@ -54,7 +54,7 @@ type loopRow struct {
 // parents. What moves meanwhile, or appears, is left for the next pass.
 func (p *pass) walk(ctx context.Context, n *graph.Node, rows []graph.Row) error {
 	for _, e := range n.Edges {
-		if (e.Leaf || e.Detach) && !p.unread.suspect[e] {
+		if p.check.goUnread(e) {
 			continue
 		}
 		if err := p.walkEdge(ctx, e, rows); err != nil {
@@ -156,7 +156,7 @@ func (p *pass) note(n *graph.Node, rows []graph.Row, m mark) {
 		return
 	}
 	for _, v := range rows {
-		p.seen[who{n, v.Key}] = m
+		p.seen[rowRef{n, v.Key}] = m
 	}
 }
 
@@ -171,7 +171,7 @@ func (p *pass) fresh(ctx context.Context, s *graph.Source, keys []rowkey.Key, ro
 	var loop []rowkey.Key
 	left := rows[:0]
 	for _, v := range rows {
-		switch m := p.seen[who{s.Node, v.Key}]; {
+		switch m := p.seen[rowRef{s.Node, v.Key}]; {
 		case skip[v.Key] || known && (m == pending || m == kept):
 		case known && m == onPath:
 			loop = append(loop, v.Key)

@@ -12,14 +12,15 @@ import (
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
-// dropBelowAll deletes and detaches what goes unread below roots, and says whether it ended at the limit.
-func (b *Bundle) dropBelowAll(ctx context.Context, tx *onerow.Tx, roots []int, limit int64, tallies []Tally) (full bool, err error) {
-	for _, e := range b.node.Edges {
-		if !e.Leaf && !e.Detach {
+// dropBelowRoots deletes and detaches what goes unread below several roots, each row for the job whose root it
+// is below, and says whether it ended at the limit.
+func (e *eraser) dropBelowRoots(ctx context.Context, tx *onerow.Tx, roots []int, limit int64, tallies []Tally) (full bool, err error) {
+	for _, edge := range e.node.Edges {
+		if !e.check.goUnread(edge) {
 			continue
 		}
-		for _, s := range e.Sources {
-			all, rows, err := b.dropFitting(ctx, tx, s, roots, limit, tallies)
+		for _, s := range edge.Sources {
+			all, rows, err := e.dropFitting(ctx, tx, s, roots, limit, tallies)
 			if limit -= rows; !all || err != nil {
 				return true, err
 			}
@@ -31,10 +32,10 @@ func (b *Bundle) dropBelowAll(ctx context.Context, tx *onerow.Tx, roots []int, l
 // dropFitting does so over one edge, for as many of the roots as it has room for, and says whether that was
 // all of them. Rows come along the index of the edge, parent by parent, so those of all parents that were
 // seen are whole, but the last one's; should they come in another order, half as many are tried next.
-func (b *Bundle) dropFitting(ctx context.Context, tx *onerow.Tx, s *graph.Source, roots []int, limit int64, tallies []Tally) (all bool, rows int64, err error) {
+func (e *eraser) dropFitting(ctx context.Context, tx *onerow.Tx, s *graph.Source, roots []int, limit int64, tallies []Tally) (all bool, rows int64, err error) {
 	if s.Edge.Detach {
 		for _, i := range roots {
-			n, err := b.dropOf(ctx, tx, s, i, limit-rows, tallies[i])
+			n, err := e.dropOf(ctx, tx, s, i, limit-rows, tallies[i])
 			if rows += n; rows >= limit || err != nil {
 				return false, rows, err
 			}
@@ -43,23 +44,23 @@ func (b *Bundle) dropFitting(ctx context.Context, tx *onerow.Tx, s *graph.Source
 	}
 	some := roots
 	for try := 0; len(some) > 0; try++ {
-		rows, whole, err := b.dropLeaves(ctx, tx, s, some, limit, tallies)
+		rows, whole, err := e.dropLeaves(ctx, tx, s, some, limit, tallies)
 		if rows <= limit || err != nil {
 			return len(some) == len(roots), rows, err
 		}
 		some = whole[:len(whole)>>try]
 	}
-	rows, err = b.dropOf(ctx, tx, s, roots[0], limit, tallies[roots[0]])
+	rows, err = e.dropOf(ctx, tx, s, roots[0], limit, tallies[roots[0]])
 	return false, rows, err
 }
 
-// dropOf is dropBelow for one root.
-func (b *Bundle) dropOf(ctx context.Context, tx *onerow.Tx, s *graph.Source, root int, limit int64, t Tally) (int64, error) {
-	keys := s.Edge.Keys([]graph.Row{b.places[root].row})
+// dropOf is dropBelow for one of the roots.
+func (e *eraser) dropOf(ctx context.Context, tx *onerow.Tx, s *graph.Source, root int, limit int64, t Tally) (int64, error) {
+	keys := s.Edge.Keys([]graph.Row{e.roots[root].locked.row})
 	if len(keys) == 0 {
 		return 0, nil
 	}
-	return b.dropBelow(ctx, tx, s, keys, limit, t)
+	return e.dropBelow(ctx, tx, s, keys, limit, t)
 }
 
 // parentsBelowSQL locks rows below parents along the index of the edge, and says whose each of them is.
@@ -69,10 +70,10 @@ func parentsBelowSQL(s *graph.Source, parents []rowkey.Key, limit int64) string 
 
 // dropLeaves locks and counts the leaves below roots, and deletes them by another statement. Where there are
 // more than the limit it deletes none, and returns the roots whose leaves it has seen before the last one's.
-func (b *Bundle) dropLeaves(ctx context.Context, tx *onerow.Tx, s *graph.Source, roots []int, limit int64, tallies []Tally) (rows int64, whole []int, err error) {
+func (e *eraser) dropLeaves(ctx context.Context, tx *onerow.Tx, s *graph.Source, roots []int, limit int64, tallies []Tally) (rows int64, whole []int, err error) {
 	at := map[rowkey.Key]int{}
 	for _, i := range roots {
-		for _, key := range s.Edge.Keys([]graph.Row{b.places[i].row}) {
+		for _, key := range s.Edge.Keys([]graph.Row{e.roots[i].locked.row}) {
 			at[key] = i
 		}
 	}
@@ -94,8 +95,8 @@ func (b *Bundle) dropLeaves(ctx context.Context, tx *onerow.Tx, s *graph.Source,
 			return err
 		}
 		key, _ := s.Columns.Key(values)
-		i, ours := at[key]
-		if !ours { // see NewBundle
+		i, known := at[key]
+		if !known { // see rootOf
 			return errMoved
 		}
 		counts[i]++

@@ -7,7 +7,6 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/graph"
-	"github.com/onerow/onerow/cascade/internal/trash"
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
@@ -37,48 +36,24 @@ type Store interface {
 	Delete(ctx context.Context, names []string) error
 }
 
-// run is one worker's work on one job.
+// run is one worker's work on one job: what stays true from pass to pass.
 type run struct {
-	Target
+	*eraser
+	*root  // the only one
 	db     *sql.DB // for what is read between the batches
 	lease  Lease
-	graph  *graph.Graph
 	limits Limits
 	store  Store
-	node   *graph.Node
 
-	trash *trash.Keeper // nil: the plan keeps nothing
-	// rootless says that the root row was not there when the pass began.
-	rootless bool
-	unread   unread
 	widths   map[*graph.Node]int // of portions
-	loops    loops
-	parked   map[string]map[rowkey.Key]bool // by table
-	changes  int64                          // rows deleted, detached, cut or parked in this run
-	top      graph.Row                      // the root, as the pass has seen it
-	seen     map[who]mark                   // in the pass
-	goes     map[*graph.Node]bool           // whose rows may be below the root, over edges that delete
+	patience patience
 }
 
-const (
-	// fruitlessPasses is how many passes in a row may change nothing although something is left, because it
-	// moves or changes, before the job counts as failed.
-	fruitlessPasses = 5
-	// settledPasses is how many it takes to believe that nothing is left but what is parked.
-	settledPasses = 2
-)
-
-// Do works one job to its end. The error is nil when the job is done, or done but for
-// leftovers. The resource must be one of the graph's.
-//
-// A pass that has not ended the job is followed by another one. If it met a loop and rows stayed, the next
-// one cuts loops, unless what stayed may be above a parked row: then only if this one has changed nothing. If
-// settledPasses in a row have changed nothing and rows are parked, the job ends with leftovers; if
-// fruitlessPasses have, it fails.
+// Do works one job to its end. The error is nil when the job is done, or done but for leftovers. The resource
+// must be one of the graph's. A pass that has not ended the job is followed by another one, as patience says.
 func Do(ctx context.Context, db *sql.DB, g *graph.Graph, target Target, lease Lease, store Store, limits Limits) error {
-	r := &run{Target: target, db: db, lease: lease, graph: g, limits: limits, store: store, node: g.Nodes[target.Resource],
-		unread: newUnread(), widths: map[*graph.Node]int{}, loops: loops{met: map[*graph.Source]bool{}}, parked: map[string]map[rowkey.Key]bool{}}
-	r.goes = r.node.Reach()
+	e := newEraser(g, []Target{target})
+	r := &run{eraser: e, root: &e.roots[0], db: db, lease: lease, store: store, limits: limits, widths: map[*graph.Node]int{}}
 	if err := r.openTrash(ctx); err != nil {
 		return err
 	}
@@ -87,27 +62,24 @@ func Do(ctx context.Context, db *sql.DB, g *graph.Graph, target Target, lease Le
 			return err
 		}
 	}
-	for fruitless := 0; fruitless < fruitlessPasses; {
+	for !r.patience.isOver() {
 		before := r.changes
-		r.seen = map[who]mark{}
+		r.seen = map[rowRef]mark{}
 		p := &pass{run: r}
 		done, err := p.once(ctx)
 		if done || err != nil {
 			return err
 		}
-		fruitless++
-		looped := p.loop != nil && p.held && !r.loops.cut
-		switch {
-		case r.changes > before:
-			fruitless = 0
-		case p.loop != nil && p.held && r.loops.cut && fruitless > settledPasses && !p.loop.src.Edge.Cuttable():
-			return r.loopError(p.loop) // not before others, who delete here too, had their time
-		case len(r.parked) > 0 && fruitless >= settledPasses && !looped:
-			if done, err := r.leftovers(ctx); done || err != nil {
+		end := passed{changed: r.changes > before, looped: p.loop != nil && p.held, parked: len(r.parked) > 0}
+		end.cuttable = end.looped && p.loop.src.Edge.Cuttable()
+		switch r.patience.after(end) {
+		case blameLoop:
+			return r.loopError(p.loop)
+		case leaveParked:
+			if done, err := r.leaveParked(ctx); done || err != nil {
 				return err
 			}
 		}
-		r.loops.cut = r.loops.cut || looped && (len(r.parked) == 0 || fruitless > 0)
 	}
 	return fmt.Errorf("%w: below %s %s; %d passes found rows and deleted none", ErrStuck, r.Resource, r.ResourceID, fruitlessPasses)
 }
@@ -116,8 +88,6 @@ func Do(ctx context.Context, db *sql.DB, g *graph.Graph, target Target, lease Le
 // the next pass begins anew.
 type pass struct {
 	*run
-	place place // where the root row was seen
-
 	queue   []group  // rows to be deleted, everything below them being gone or before them
 	waiting int      // how many rows that are
 	walking int      // how many rows are being walked below
@@ -128,19 +98,18 @@ type pass struct {
 
 // once walks and drops what is below the root, and then the root.
 func (p *pass) once(ctx context.Context) (done bool, err error) {
-	if p.place, err = p.findRoot(ctx); err != nil {
+	if err := p.findRoot(ctx); err != nil {
 		return false, err
 	}
-	if ended, ready, err := p.due(ctx); ended || !ready || err != nil {
+	if ended, ready, err := p.isDue(ctx); ended || !ready || err != nil {
 		return ended, err
 	}
-	p.rootless, p.top = !p.place.found, p.place.row
-	root := []graph.Row{p.place.row}
+	root := []graph.Row{p.expected.row}
 	p.note(p.node, root, onPath)
 	if err := p.walk(ctx, p.node, root); err != nil {
 		return false, err
 	}
-	return p.drop(ctx, load{groups: p.unqueue(), root: true})
+	return p.drop(ctx, load{groups: p.unqueue(), roots: true})
 }
 
 // batch is the lease's, and adds up what it has changed.

@@ -22,20 +22,14 @@ func cutWhere(s *graph.Source, parents, keys []rowkey.Key) string {
 	return s.When + s.Key.In("", keys) + " AND " + s.Columns.In("", parents)
 }
 
-// loops is what a run knows of rows that are below themselves.
-type loops struct {
-	cut bool                   // they are cut
-	met map[*graph.Source]bool // over which rows were met that are on the path
-}
-
 // cut is told of rows that were found below themselves. The first pass only
 // remembers it, for mostly it is no loop: a comment is below its post and below the comment
 // that it answers, and the rounds of a batch take them in the right order. A pass that
 // comes after rows have stayed cuts.
 func (p *pass) cut(ctx context.Context, s *graph.Source, parents, keys []rowkey.Key) error {
 	p.loop = &loopRow{s, keys[0]}
-	p.loops.met[s] = true
-	if !p.loops.cut || len(s.Nulls) == 0 {
+	p.loopsMet[s] = true
+	if !p.patience.cutsLoops || len(s.Nulls) == 0 {
 		return nil
 	}
 	var n int64
@@ -74,17 +68,17 @@ func selfWhere(s *graph.Source, keys []rowkey.Key) string {
 // cutSelf takes locked rows off themselves, which are about to be deleted: a foreign key
 // refuses to let a row go that refers to itself. One statement per edge over which the
 // walk met such a row, or one of a loop; else none.
-func (r *run) cutSelf(ctx context.Context, tx *onerow.Tx, t *graph.Table, rows []graph.Row) error {
-	if len(r.loops.met) == 0 || len(rows) == 0 {
+func (e *eraser) cutSelf(ctx context.Context, tx *onerow.Tx, t *graph.Table, rows []graph.Row) error {
+	if len(e.loopsMet) == 0 || len(rows) == 0 {
 		return nil
 	}
-	for _, e := range t.Node.Edges {
-		for _, s := range e.Sources {
-			if s.Table != t || !r.loops.met[s] || len(s.Nulls) == 0 {
+	for _, edge := range t.Node.Edges {
+		for _, s := range edge.Sources {
+			if s.Table != t || !e.loopsMet[s] || len(s.Nulls) == 0 {
 				continue
 			}
 			for part := range slices.Chunk(graph.KeysOf(rows), listLength) {
-				if err := r.keepCut(ctx, tx, s, selfWhere(s, part)); err != nil {
+				if err := e.keepCut(ctx, tx, s, selfWhere(s, part)); err != nil {
 					return err
 				}
 				if _, err := tx.ExecContext(ctx, selfSQL(s, part)); err != nil {

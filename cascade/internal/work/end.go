@@ -1,0 +1,43 @@
+package work
+
+import (
+	"context"
+
+	"github.com/onerow/onerow"
+)
+
+// sqlForgetParked deletes the rows of a job that is done, by the unique key one_row: somebody else has
+// deleted what was parked.
+const sqlForgetParked = `DELETE p FROM onerow_parked AS p FORCE INDEX (one_row) WHERE p.job_id = ? AND p.state = 'parked'`
+
+// end moves the job to the archive, in the batch that has deleted the root.
+func (r *run) end(ctx context.Context, tx *onerow.Tx) error {
+	if len(r.parked) > 0 {
+		if _, err := tx.ExecContext(ctx, sqlForgetParked, r.JobID); err != nil {
+			return err
+		}
+	}
+	return r.lease.End(ctx, tx, false)
+}
+
+// leaveParked is the last batch of a job that has nothing left to delete but what is parked and what is above
+// it. It is not done when an operator has unparked something meanwhile.
+func (r *run) leaveParked(ctx context.Context) (done bool, err error) {
+	known := int64(0)
+	for _, keys := range r.parked {
+		known += int64(len(keys))
+	}
+	err = r.batch(ctx, func(ctx context.Context, tx *onerow.Tx, _ Tally) (bool, error) {
+		done = false
+		parked, all, err := ParkedCounts(ctx, tx, r.JobID)
+		if err != nil || all < known {
+			return false, err
+		}
+		done = true // with none parked somebody has decided that all of it stays
+		return true, r.lease.End(ctx, tx, parked > 0)
+	})
+	if err == nil && !done {
+		err = r.loadParked(ctx)
+	}
+	return done, err
+}
