@@ -21,8 +21,8 @@ type eraser struct {
 	roots  []root             // one, or those of a bundle
 	rootAt map[rowkey.Key]int // by Target.Root
 
-	goes     map[*graph.Node]bool           // whose rows may be below a root, over edges that delete
-	trash    *trash.Keeper                  // nil: the plan keeps nothing
+	goes     map[*graph.Node]bool // whose rows may be below a root, over edges that delete
+	trash    *trash.Keeper        // nil: the plan keeps nothing
 	check    check
 	loopsMet map[*graph.Source]bool         // over which rows were met that are below themselves
 	parked   map[string]map[rowkey.Key]bool // by table

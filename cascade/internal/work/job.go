@@ -39,7 +39,7 @@ type Store interface {
 // run is one worker's work on one job: what stays true from pass to pass.
 type run struct {
 	*eraser
-	*root  // the only one
+	*root          // the only one
 	db     *sql.DB // for what is read between the batches
 	lease  Lease
 	limits Limits
