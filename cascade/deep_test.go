@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow/cascade/internal/work"
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
@@ -88,7 +88,7 @@ func TestLoops(t *testing.T) {
 		}
 		drain(t, w)
 		got := get(t, db, job.ID)
-		if got.State != queue.Dead || !strings.Contains(got.LastError, work.ErrLoop.Error()) || !strings.Contains(got.LastError, "row 1 of comment") {
+		if got.State != queue.Dead || !strings.Contains(got.LastError, fault.ErrLoop.Error()) || !strings.Contains(got.LastError, "row 1 of comment") {
 			t.Errorf("%+v", got)
 		}
 		if n := count(t, db, "SELECT COUNT(*) FROM comment"); n != 2 {

@@ -14,15 +14,12 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/backoff"
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/catalog"
 )
-
-// errDrift: the plan or the schema is not the one any more that the job was begun under. How a job fails, or
-// one worker's part in it, is no answer of a call: [queue.Job].LastError and the log have it.
-var errDrift = errors.New("cascade: the plan or the schema has changed under the job")
 
 // graphTTL is how long the catalog is taken for true: a hundred times as long as it took to
 // read it, if that is more, for in a database of thousands of tables it takes long, and all
@@ -77,10 +74,9 @@ func (l *lease) drift(ctx context.Context) error {
 		now, err = l.current(ctx)
 		return err
 	})
-	var mismatch *graph.MismatchError
 	switch {
-	case errors.As(err, &mismatch):
-		return fmt.Errorf("%w: job %d was begun under the fingerprint %s, now %w", errDrift, l.job.ID, l.graph.Fingerprint, mismatch)
+	case errors.Is(err, fault.ErrMisfit):
+		return fmt.Errorf("%w: job %d was begun under the fingerprint %s, now %w", fault.ErrDrift, l.job.ID, l.graph.Fingerprint, err)
 	case err != nil:
 		return err
 	}
@@ -103,7 +99,7 @@ func (l *lease) drifted(begun, before string, now *graph.Graph) error {
 	if len(changes) > 0 {
 		what = strings.Join(changes, "; ")
 	}
-	return fmt.Errorf("%w: job %d: %s. Run cascade-worker verify, adapt the plan if need be, restart the workers with it, then retry the job", errDrift, l.job.ID, what)
+	return fmt.Errorf("%w: job %d: %s. Run cascade-worker verify, adapt the plan if need be, restart the workers with it, then retry the job", fault.ErrDrift, l.job.ID, what)
 }
 
 // resume reads under which plan earlier attempts have begun the job, which must be the present one. One

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
@@ -32,7 +33,7 @@ func TestDrift(t *testing.T) {
 		}
 		drain(t, w)
 		got := get(t, db, job.ID)
-		if got.State != queue.Dead || got.Failures != 1 || !strings.Contains(got.LastError, errDrift.Error()) || !strings.Contains(got.LastError, "verify") ||
+		if got.State != queue.Dead || got.Failures != 1 || !strings.Contains(got.LastError, fault.ErrDrift.Error()) || !strings.Contains(got.LastError, "verify") ||
 			!strings.Contains(got.LastError, "the foreign key .staff") || !strings.Contains(got.LastError, "is gone. Run") {
 			t.Fatalf("%+v", got)
 		}
@@ -50,7 +51,7 @@ func TestDrift(t *testing.T) {
 		job := begin(t, db, "firm", "'x,1")
 		dbtest.Exec(t, db, "UPDATE onerow_job SET token = 1")
 		dbtest.Exec(t, db, "INSERT INTO onerow_job_plan VALUES (?, 'another', UTC_TIMESTAMP(6))", job.ID)
-		if got := finish(t, db, office, Config{}, job.ID); got.State != queue.Dead || !strings.Contains(got.LastError, errDrift.Error()) {
+		if got := finish(t, db, office, Config{}, job.ID); got.State != queue.Dead || !strings.Contains(got.LastError, fault.ErrDrift.Error()) {
 			t.Errorf("%+v", got)
 		}
 	})

@@ -26,7 +26,7 @@ func TestEndedByAnother(t *testing.T) {
 	}
 	dbtest.Exec(t, w.db, "UPDATE onerow_job SET token = token + 1")
 	for range 2 {
-		if err := w.fail(t.Context(), c.Jobs[0], errors.New("slow")); err != nil {
+		if err := w.fail(t.Context(), c.Jobs[0], errors.New("slow"), false); err != nil {
 			t.Fatal(err)
 		}
 		c.Jobs[0].Failures++
@@ -35,7 +35,7 @@ func TestEndedByAnother(t *testing.T) {
 		t.Errorf("%q: %+v", seen, got)
 	}
 	dbtest.Exec(t, w.db, "UPDATE onerow_job SET token = token - 1")
-	if err := w.fail(t.Context(), c.Jobs[0], errors.New("slow")); err != nil || fmt.Sprint(seen) != "[lost lost dead]" {
+	if err := w.fail(t.Context(), c.Jobs[0], errors.New("slow"), false); err != nil || fmt.Sprint(seen) != "[lost lost dead]" {
 		t.Errorf("%q, %v", seen, err)
 	}
 }

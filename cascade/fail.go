@@ -2,13 +2,11 @@ package cascade
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/backoff"
-	"github.com/onerow/onerow/cascade/internal/work"
 	"github.com/onerow/onerow/cascade/queue"
 )
 
@@ -27,11 +25,11 @@ func (w *Worker) postpone(ctx context.Context, job queue.Claimed, cause error) e
 	return w.store(ctx, job, queue.Ready, 0, cause, backoff.Jitter(postponement))
 }
 
-// fail counts a failure: the job is due again after a pause, or dead. One statement,
+// fail counts a failure: the job is due again after a pause, or dead, if it is hopeless at once. One statement,
 // 5 when it is dead.
-func (w *Worker) fail(ctx context.Context, job queue.Claimed, cause error) error {
+func (w *Worker) fail(ctx context.Context, job queue.Claimed, cause error, hopeless bool) error {
 	failures := job.Failures + 1
-	if failures < w.cfg.MaxFailures && !hopeless(cause) {
+	if failures < w.cfg.MaxFailures && !hopeless {
 		return w.store(ctx, job, queue.Ready, 1, cause, backoff.After(failures))
 	}
 	ctx, cancel := finishing(ctx)
@@ -77,6 +75,3 @@ func (l *lease) Spare(ctx context.Context, tx *onerow.Tx, why string) error {
 	l.state = queue.Cancelled
 	return l.claimed().Spare(ctx, tx, why)
 }
-
-// hopeless is what a job does not get over by being tried again.
-func hopeless(err error) bool { return errors.Is(err, errDrift) || errors.Is(err, work.ErrParked) }

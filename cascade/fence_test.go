@@ -64,7 +64,7 @@ func TestZombie(t *testing.T) {
 		old := c.Jobs[0]
 		old.Token = 1
 		for name, write := range map[string]error{
-			"fail":     zombie.fail(t.Context(), old, errors.New("x")),
+			"fail":     zombie.fail(t.Context(), old, errors.New("x"), false),
 			"postpone": zombie.postpone(t.Context(), old, errors.New("x")),
 			"release":  zombie.release(t.Context(), its, []queue.Claimed{old}),
 		} {

@@ -2,12 +2,12 @@ package cascade
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/backoff"
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/rowkey"
@@ -99,16 +99,13 @@ func (l *lease) Keep(ctx context.Context) error {
 	return l.wait(ctx, 0)
 }
 
-// errPaused ends the work on a job whose resource was paused.
-var errPaused = errors.New("cascade: the resource is paused")
-
 // wait waits as the governor says, after a batch that took so long.
 func (l *lease) wait(ctx context.Context, took time.Duration) error {
 	if err := l.governor.Wait(ctx, l.job.ID, took, l.Renew); err != nil {
 		return err
 	}
 	if l.governor.Control().Paused[l.job.Resource] {
-		return errPaused
+		return fault.ErrPaused
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
@@ -65,7 +66,7 @@ func TestPlanDoesNotFit(t *testing.T) {
 		t.Parallel()
 		w, job := pairWorker(t, Config{MaxFailures: 1})
 		dbtest.Exec(t, w.db, "ALTER TABLE b CHANGE a_id a_ref INT")
-		if _, err := w.RunOnce(t.Context()); err == nil || !strings.Contains(err.Error(), "verify") || errors.Is(err, errDrift) {
+		if _, err := w.RunOnce(t.Context()); err == nil || !strings.Contains(err.Error(), "verify") || errors.Is(err, fault.ErrDrift) {
 			t.Errorf("the round: %v", err)
 		}
 		if got := get(t, w.db, job.ID); got.State != queue.Ready || got.Failures != 0 || !strings.Contains(got.LastError, "a_id") {
@@ -92,7 +93,7 @@ func TestPlanDoesNotFit(t *testing.T) {
 		w, job = pairWorker(t, c)
 		dbtest.Exec(t, w.db, "INSERT INTO b VALUES (1, 1), (2, 1), (3, 1)")
 		drain(t, w)
-		if got := get(t, w.db, job.ID); got.State != queue.Dead || !strings.Contains(got.LastError, errDrift.Error()) || !strings.Contains(got.LastError, "a_id") || got.DeletedRows != 1 {
+		if got := get(t, w.db, job.ID); got.State != queue.Dead || !strings.Contains(got.LastError, fault.ErrDrift.Error()) || !strings.Contains(got.LastError, "a_id") || got.DeletedRows != 1 {
 			t.Errorf("%+v", got)
 		}
 	})

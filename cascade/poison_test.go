@@ -10,7 +10,6 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow/cascade/internal/fault"
-	"github.com/onerow/onerow/cascade/internal/work"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
@@ -119,7 +118,7 @@ func TestPoisonousLeaves(t *testing.T) {
 		db := plantTop(t)
 		job := begin(t, db, "top", "1")
 		got := finish(t, db, plan, Config{MaxParked: 2}, job.ID)
-		if got.State != queue.Dead || got.Parked != 2 || got.Failures != 1 || !strings.Contains(got.LastError, work.ErrParked.Error()) || !strings.Contains(got.LastError, "MaxParked") || !strings.Contains(got.LastError, "the next would be") {
+		if got.State != queue.Dead || got.Parked != 2 || got.Failures != 1 || !strings.Contains(got.LastError, fault.ErrParked.Error()) || !strings.Contains(got.LastError, "MaxParked") || !strings.Contains(got.LastError, "the next would be") {
 			t.Errorf("%+v", got)
 		}
 		list, err := queue.ListParked(t.Context(), db, queue.ParkedOptions{JobID: job.ID})

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
@@ -81,7 +82,7 @@ func TestAssetsOfOthersRows(t *testing.T) {
 	}{
 		"the job":    {"UPDATE onerow_job SET token = token + 1, worker = 'other', due_at = due_at + INTERVAL 1 HOUR", queue.ErrLeaseLost},
 		"the row":    {"UPDATE photo SET album_id = 2 WHERE album_id = 1", nil},
-		"the schema": {"CREATE TABLE keeper (id INT, FOREIGN KEY (id) REFERENCES photo (id))", errDrift},
+		"the schema": {"CREATE TABLE keeper (id INT, FOREIGN KEY (id) REFERENCES photo (id))", fault.ErrDrift},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachOf(t, galleryRows, func(t *testing.T, db *sql.DB) {

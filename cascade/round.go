@@ -79,32 +79,30 @@ func (w *Worker) work(ctx context.Context, job queue.Claimed, others bool) error
 	return work.Do(ctx, w.db, l.graph, target, l, w.cfg.Assets, work.Limits{Chunk: w.cfg.Chunk, MaxParked: w.cfg.MaxParked})
 }
 
-// settle stores what came of a job. The error ends the round, unless it is a [turnError].
+// settle stores what becomes of a job after an attempt, see fault.FateOf. The error ends the round, unless it
+// is a [turnError].
 func (w *Worker) settle(ctx context.Context, c queue.Claim, job queue.Claimed, err error) error {
-	refused, err := fault.ServerState(err), explained(err)
+	fate, refused, err := fault.FateOf(err, ctx.Err() != nil), fault.ServerState(err), explained(err)
 	if refused == nil {
 		w.setbacks.end(job.ID)
 	}
 	log := w.cfg.Log.With("worker", w.cfg.Name, "job", job.ID, "resource", job.Resource, "id", job.ResourceID)
-	switch {
-	case err == nil:
+	switch fate {
+	case fault.Done:
 		log.InfoContext(ctx, "cascade: done")
-	case errors.Is(err, queue.ErrLeaseLost):
+	case fault.Lost:
 		w.lost(ctx, log, job)
 		return nil
-	case errors.Is(err, errPaused):
-		log.InfoContext(ctx, "cascade: given back, its resource is paused")
+	case fault.GivenBack:
+		log.InfoContext(ctx, "cascade: given back", "why", fault.Redact(err))
 		return w.release(ctx, c, []queue.Claimed{job})
-	case errors.Is(err, errTurn):
-		log.InfoContext(ctx, "cascade: gives way to others that are due")
-		return w.release(ctx, c, []queue.Claimed{job})
-	case ctx.Err() != nil:
-		log.InfoContext(ctx, "cascade: given back")
-		return w.release(ctx, c, []queue.Claimed{job})
-	case refused != nil && refused.Everybodys():
+	case fault.Postponed:
+		log.WarnContext(ctx, "cascade: postponed", "error", fault.Redact(err))
+		return w.postpone(ctx, job, err)
+	case fault.PostponedWithAll:
 		log.WarnContext(ctx, "cascade: postponed", "error", fault.Redact(err))
 		return errors.Join(w.postpone(ctx, job, err), err)
-	case refused != nil:
+	case fault.Rests:
 		log.WarnContext(ctx, "cascade: postponed", "error", fault.Redact(err))
 		if refused.Statement() {
 			w.pace.Slower()
@@ -113,15 +111,9 @@ func (w *Worker) settle(ctx context.Context, c queue.Claim, job queue.Claimed, e
 			return errors.Join(failed, err)
 		}
 		return &turnError{err}
-	case fault.Transient(err):
-		log.WarnContext(ctx, "cascade: postponed", "error", fault.Redact(err))
-		return errors.Join(w.postpone(ctx, job, err), unreachable(err))
-	case misfit(err):
-		log.ErrorContext(ctx, "cascade: postponed", "error", fault.Redact(err))
-		return errors.Join(w.postpone(ctx, job, err), err)
-	default:
+	case fault.Failed, fault.Dead:
 		log.ErrorContext(ctx, "cascade: failed", "failures", job.Failures+1, "error", fault.Redact(err))
-		if err := w.fail(ctx, job, err); err != nil {
+		if err := w.fail(ctx, job, err, fate == fault.Dead); err != nil {
 			return err
 		}
 	}
@@ -136,14 +128,6 @@ func (w *Worker) lost(ctx context.Context, log *slog.Logger, job queue.Claimed) 
 	}
 	log.WarnContext(ctx, "cascade: another worker has the job")
 	w.tell(LeaseLost{})
-}
-
-// unreachable passes on only what says that the next job would fare no better.
-func unreachable(err error) error {
-	if fault.Lost(err) {
-		return err
-	}
-	return nil
 }
 
 // ended tells the job as it is stored now.

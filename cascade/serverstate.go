@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/onerow/onerow/cascade/internal/fault"
-	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/settings"
 )
 
@@ -55,13 +54,6 @@ func (e *turnError) Unwrap() error { return e.error }
 func readOnly(err error) bool {
 	var setting *settings.SettingError
 	return errors.As(err, &setting) && slices.Contains([]string{"read_only", "super_read_only", "innodb_read_only", "transaction_read_only", "tx_read_only"}, setting.Setting)
-}
-
-// misfit says whether the worker's plan is not for this database, which is no fault of the
-// job that it has not begun.
-func misfit(err error) bool {
-	var mismatch *graph.MismatchError
-	return errors.As(err, &mismatch) && !errors.Is(err, errDrift)
 }
 
 // mostSetbacks is how many jobs are remembered. With more in trouble it is the server that is: all counts

@@ -61,7 +61,7 @@ func TestTextsOfOthers(t *testing.T) {
 		t.Errorf("%+v, %v", found, err)
 	}
 	dbtest.Exec(t, db, "UPDATE onerow_job SET state = 'running' WHERE id = ?", id)
-	if w.cfg.MaxFailures = 1; w.fail(t.Context(), queue.Claimed{Job: queue.Job{ID: id, Token: 7}}, errors.New(text)) != nil {
+	if w.cfg.MaxFailures = 1; w.fail(t.Context(), queue.Claimed{Job: queue.Job{ID: id, Token: 7}}, errors.New(text), false) != nil {
 		t.Fatal("the job cannot die")
 	}
 	list, err := queue.List(t.Context(), db, queue.ListOptions{})

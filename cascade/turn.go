@@ -2,8 +2,9 @@ package cascade
 
 import (
 	"context"
-	"errors"
 	"time"
+
+	"github.com/onerow/onerow/cascade/internal/fault"
 )
 
 // turn is how long a job has been worked since it was claimed.
@@ -12,9 +13,6 @@ type turn struct {
 	reached time.Duration // how long it took to its first batch that changed rows; 0 before that
 	others  bool          // that the worker has claimed with it
 }
-
-// errTurn ends a job's turn; it goes on when those have had theirs that are due, and there is a slot.
-var errTurn = errors.New("cascade: other jobs are due")
 
 // giveWay ends the turn of a job that has had its time if other jobs are due, see Config.Turn. What was
 // walked on the way down to the rows is walked again in the next turn: so a turn takes at least as long
@@ -28,18 +26,18 @@ func (l *lease) giveWay(ctx context.Context, changed bool) error {
 		t.reached = took
 	}
 	if l.surplus() {
-		return errTurn
+		return fault.ErrTurn
 	}
 	if t.reached == 0 || took < max(l.cfg.Turn, 2*t.reached) {
 		return nil
 	}
 	if t.others {
-		return errTurn
+		return fault.ErrTurn
 	}
 	waiting, err := l.due(ctx, 2)
 	for _, id := range waiting.IDs {
 		if err == nil && id != l.job.ID { // its own lease may have ended, if it is a short one
-			return errTurn
+			return fault.ErrTurn
 		}
 	}
 	t.begun, t.reached = time.Now(), 0

@@ -2,11 +2,11 @@ package queue
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/fault"
 )
 
 // Lease is a job that was claimed, under the token of that claim. What a worker writes about its job it
@@ -16,9 +16,9 @@ type Lease struct {
 	Worker       string // the name that a finished job shows
 }
 
-// ErrLeaseLost means that another worker, or another restore, has taken the job since, or that an operator
-// has taken it away; this one has changed nothing with this batch and must stop.
-var ErrLeaseLost = errors.New("cascade: the lease of the job is lost")
+// ErrLeaseLost means that another worker has claimed the job since, or that an operator has taken it away;
+// this one has changed nothing with this batch and must stop.
+var ErrLeaseLost = fault.ErrLeaseLost
 
 // sqlFence proves the lease token, by the primary key, and renews the lease. It
 // changes the row always, so no affected row means that the token is superseded. It

@@ -32,8 +32,8 @@ func Transient(err error) bool {
 	return !ofAssets(err) && (onerow.Retryable(err) || errors.Is(err, onerow.ErrOutcomeUnknown))
 }
 
-// Lost says whether the connection, rather than the statement, is what failed.
-func Lost(err error) bool {
+// connectionLost says whether the connection, rather than the statement, is what failed.
+func connectionLost(err error) bool {
 	switch mysqlerr.Classify(err) {
 	case mysqlerr.ConnectionLost, mysqlerr.NotSent:
 		return true

@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/catalog"
 )
 
 // Read makes the graph of a plan in the schema of the connection. Ten plain reads of the dictionary.
-// Errors: [MismatchError], and those of the database.
+// Errors: [fault.ErrMisfit], and those of the database.
 func Read(ctx context.Context, db onerow.DB, plan schema.Plan) (*Graph, error) {
 	var tables []string
 	for _, n := range plan.Nodes() {
@@ -29,19 +30,22 @@ func Read(ctx context.Context, db onerow.DB, plan schema.Plan) (*Graph, error) {
 	}
 	made, err := newGraph(plan, cat, indexes)
 	if err != nil {
-		return nil, &MismatchError{err}
+		return nil, &mismatchError{err}
 	}
 	return made, nil
 }
 
-// MismatchError says that the tables are not as the plan has them, so no statement can be
+// mismatchError says that the tables are not as the plan has them, so no statement can be
 // made. Every job of the plan would meet it.
-type MismatchError struct{ err error }
+type mismatchError struct{ err error }
 
 // Error says what does not fit, and what to do.
-func (e *MismatchError) Error() string {
+func (e *mismatchError) Error() string {
 	return e.err.Error() + "; the plan does not fit the database: run cascade-worker verify, put one of them right, restart the workers"
 }
 
+// Is makes errors.Is(err, fault.ErrMisfit) true.
+func (e *mismatchError) Is(target error) bool { return target == fault.ErrMisfit }
+
 // Unwrap is what does not fit.
-func (e *MismatchError) Unwrap() error { return e.err }
+func (e *mismatchError) Unwrap() error { return e.err }

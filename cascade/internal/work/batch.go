@@ -62,9 +62,9 @@ func lockSQL(s *graph.Source, keys []rowkey.Key) string {
 	return "SELECT " + s.Table.Columns(&s.Columns) + " FROM " + s.From + " FORCE INDEX (PRIMARY) WHERE " + s.When + s.Key.In("", keys) + " FOR UPDATE"
 }
 
-// dropBatch is one batch: it deletes groups of rows, the roots after them, and up to limit rows that go unread below
-// these. All locks come first: at REPEATABLE READ the first read without a lock fixes what the batch sees, and
-// that must be newer than every lock. Rows that still have children stay.
+// dropBatch is one batch: it deletes groups of rows, then the roots, and up to limit rows that go unread below
+// these. All locks come first: at REPEATABLE READ the first read without a lock fixes what the batch
+// sees, and that must be newer than every lock. Rows that still have children stay.
 func (e *eraser) dropBatch(ctx context.Context, tx *onerow.Tx, l load, limit int, tallies []Tally) (out outcome, err error) {
 	out.gone, out.cut = map[rowRef]bool{}, map[rowRef]bool{}
 	locked := map[*graph.Source]map[rowkey.Key]graph.Row{}

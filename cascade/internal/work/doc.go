@@ -39,8 +39,8 @@
 // root that has to be walked below, or refused, is kept for a job of its own.
 //
 // The check is the one question that keeps a parent: has it children? It is asked of all groups of a batch at
-// once; of a group by itself where that answer was yes or would prove nothing; and not over an edge below which
-// the deletion itself has proven that nothing is left.
+// once; of a group by itself where that answer was yes or would prove nothing; and not over an edge below
+// which the deletion itself has proven that nothing is left.
 //
 // # Statements
 //

@@ -61,7 +61,7 @@ func (p *pass) drop(ctx context.Context, l load) (done bool, err error) {
 	return false, nil
 }
 
-// try drops a part in a batch, or rehearses that. The root takes part in a rehearsal only if it names an asset.
+// try drops a part in a batch, or rehearses that. The root is part of a rehearsal only if it names an asset.
 func (p *pass) try(ctx context.Context, part load, limit int, rehearse bool) (out outcome, err error) {
 	if rehearse {
 		part.roots = part.roots && p.dropsRootsAsset()
@@ -85,8 +85,8 @@ func (p *pass) try(ctx context.Context, part load, limit int, rehearse bool) (ou
 	return out, err
 }
 
-// dropRehearsed deletes the assets of the rows that went in a rehearsal, and then these rows, with the rest of
-// what it took. The root is tried if it has gone there, or names no asset.
+// dropRehearsed deletes the assets of the rows that went in a rehearsal, and then these rows and those that
+// name none. The root is tried if it has gone there, or names no asset.
 func (p *pass) dropRehearsed(ctx context.Context, part load, out outcome) (done bool, err error) {
 	ready := p.ready(part.groups[:out.next], out)
 	if err := p.dropAssets(ctx, ready, out.done); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/rowkey"
 )
@@ -81,7 +82,7 @@ func Do(ctx context.Context, db *sql.DB, g *graph.Graph, target Target, lease Le
 			}
 		}
 	}
-	return fmt.Errorf("%w: below %s %s; %d passes found rows and deleted none", ErrStuck, r.Resource, r.ResourceID, fruitlessPasses)
+	return fmt.Errorf("%w: below %s %s; %d passes found rows and deleted none", fault.ErrStuck, r.Resource, r.ResourceID, fruitlessPasses)
 }
 
 // pass goes once through everything below the root, and tries to end the job. What it has seen is its own:

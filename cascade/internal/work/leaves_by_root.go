@@ -12,8 +12,8 @@ import (
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
-// dropBelowRoots deletes and detaches what goes unread below several roots, each row for the job whose root it
-// is below, and says whether it ended at the limit.
+// dropBelowRoots deletes and detaches what goes unread below several roots, each row for the job of its root,
+// and says whether it ended at the limit.
 func (e *eraser) dropBelowRoots(ctx context.Context, tx *onerow.Tx, roots []int, limit int64, tallies []Tally) (full bool, err error) {
 	for _, edge := range e.node.Edges {
 		if !e.check.goUnread(edge) {

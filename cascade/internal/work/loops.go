@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/rowkey"
 )
@@ -53,7 +54,7 @@ func (r *run) loopError(l *loopRow) error {
 		name = string(l.key)
 	}
 	return fmt.Errorf("%w: row %s of %s is below itself, and no column of that reference may be NULL; change a row of the loop by hand, then retry job %d",
-		ErrLoop, name, l.src.Name, r.JobID)
+		fault.ErrLoop, name, l.src.Name, r.JobID)
 }
 
 // selfSQL takes rows off themselves. It updates by the primary key.

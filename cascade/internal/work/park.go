@@ -93,7 +93,7 @@ func (r *run) tooManyParked(ctx context.Context, encoded string, t *graph.Table,
 		return err
 	}
 	return fmt.Errorf("%w: %d of job %d, and the next would be %s of %s; look at cascade-worker parked list --job %d, repair or skip them, then retry job %d, or raise MaxParked: %w",
-		ErrParked, open, r.JobID, encoded, t.Name, r.JobID, r.JobID, cause)
+		fault.ErrParked, open, r.JobID, encoded, t.Name, r.JobID, r.JobID, cause)
 }
 
 // leave takes a row for one that is not to be tried.

@@ -33,9 +33,9 @@ func (p *pass) findRoot(ctx context.Context) error {
 	})
 }
 
-// unhiddenSQL reads the root row and the log of the job's deletion by their primary keys. It locks the root row,
-// for a moment: whoever takes a row away from below it holds a share lock, and looks for jobs behind that; so
-// what this one is about to walk has moved already, or does not move. The log is not locked.
+// unhiddenSQL reads the root row and the log of the job's deletion by their primary keys. It locks the root
+// row, for a moment: whoever takes a row away from below it holds a share lock, and looks for jobs behind
+// that; so what this one is about to walk has moved already, or does not move. The log is not locked.
 func unhiddenSQL(t *graph.Table, target Target) string {
 	log := fmt.Sprintf("FROM onerow_deletion AS d WHERE d.id = %d", target.DeletionID)
 	return fmt.Sprintf("SELECT COALESCE((SELECT d.deleted_from %s), ''), COALESCE((SELECT d.requested_at < t.%s %[1]s), 0) FROM %[3]s AS t WHERE %[4]s FOR UPDATE",

@@ -59,8 +59,8 @@ func rootsSQL(t *graph.Table, first string, keys []rowkey.Key) string {
 	return "SELECT " + first + ", " + deletion + ", " + t.Columns(nil) + " FROM " + t.From + " FORCE INDEX (PRIMARY) WHERE " + t.Key.In("", keys)
 }
 
-// findRoots looks for the roots in both tables, in one statement: a row that moves is in one of them. One that
-// is in none is gone for good: only its key is known, see graph.Node.Gone. Nothing is locked.
+// findRoots looks for the roots in both tables, in one statement: a row that moves is in one of them. A root
+// that is in none is gone for good: only its key is known, see graph.Node.Gone. Nothing is locked.
 func (e *eraser) findRoots(ctx context.Context, db onerow.DB) error {
 	keys := make([]rowkey.Key, len(e.roots))
 	for i := range e.roots {
@@ -189,7 +189,7 @@ func (e *eraser) dropRoots(ctx context.Context, tx *onerow.Tx, budget *int64, ta
 	return e.deleteRoots(ctx, tx, out)
 }
 
-// rootsWithChildren is check.parentsWithChildren for the roots that do not stay. Rows of some may be gone. One
+// rootsWithChildren is check.parentsWithChildren for the roots that do not stay, whose rows may be gone. One
 // statement per table, and one for some roots that are gone.
 func (e *eraser) rootsWithChildren(ctx context.Context, tx *onerow.Tx) (map[int]bool, error) {
 	having := map[int]bool{}

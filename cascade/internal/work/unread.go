@@ -72,8 +72,8 @@ func (e *eraser) dropBelow(ctx context.Context, tx *onerow.Tx, s *graph.Source, 
 	return rows, err
 }
 
-// clearUnread deletes and detaches the rows below the parents that go unread, batch by batch, without locking the
-// parents, until there is less than a batch.
+// clearUnread deletes and detaches the rows below the parents that go unread, batch by batch, without locking
+// the parents, until there is less than a batch.
 func (r *run) clearUnread(ctx context.Context, n *graph.Node, parents []graph.Row) error {
 	for {
 		full := false
