@@ -30,6 +30,7 @@ func crowdAttic(t *testing.T, dsn string, rows int) {
 
 func costsOfRetention(c *cost.Costs, work working, graphs map[string]*Retainer) {
 	step := func(resource string, want Retained) func(ctx context.Context, db *sql.DB) error {
+		want.Resource = resource
 		return func(ctx context.Context, db *sql.DB) error {
 			r, err := NewRetainer(db, attic())
 			if err != nil {
