@@ -142,7 +142,8 @@ func costsOfQueue(c *cost.Costs, work working, hired func(db *sql.DB, plan schem
 		if err != nil {
 			return err
 		}
-		return second(w.gone(ctx, &queue.Claim{}, []int64{1, 2}))
+		b := &bundle{Worker: w, claim: &queue.Claim{}, ended: map[int64]bool{}}
+		return b.lookForEnded(ctx, []int64{1, 2})
 	})
 	c.Call("delete", func(ctx context.Context, db *sql.DB) error { return remove(ctx, db, 3, 0) })
 	c.Call("delete again", func(ctx context.Context, db *sql.DB) error { return remove(ctx, db, 3, 0) })

@@ -110,8 +110,11 @@ func (l *lease) wait(ctx context.Context, took time.Duration) error {
 	return nil
 }
 
+// limit is how many leaf rows a batch may have now.
+func (w *Worker) limit() int { return w.pace.Limit(w.governor.Target()) }
+
 // Limit is how many leaf rows a batch may have now.
-func (l *lease) Limit() int { return l.pace.Limit(l.governor.Target()) }
+func (l *lease) Limit() int { return l.limit() }
 
 // Parked tells of a row that was parked.
 func (l *lease) Parked(ctx context.Context, table, key, cause string) {

@@ -35,7 +35,7 @@ func (w *Worker) round(ctx context.Context) (worked, seen int, err error) {
 		}
 		return 0, c.Seen, explained(err)
 	}
-	worked = w.together(ctx, &c)
+	worked = w.endSmallJobs(ctx, &c)
 	w.claimMore(size, worked, len(c.Jobs))
 	var refused *turnError
 	passed := worked > 0
@@ -63,7 +63,7 @@ func (w *Worker) claimMore(size, worked, left int) {
 	if worked == 0 || left > 0 {
 		size = 0
 	}
-	w.more.Store(int32(min(2*size, most))) //nolint:gosec // at most a hundred
+	w.more.Store(int32(min(2*size, maxBundledJobs))) //nolint:gosec // at most a hundred
 }
 
 // work works one job to its end, or to that of its turn. The error is nil when the job is done, or done but
@@ -117,7 +117,7 @@ func (w *Worker) settle(ctx context.Context, c queue.Claim, job queue.Claimed, e
 			return err
 		}
 	}
-	return w.ended(ctx, job.Job)
+	return w.tellStored(ctx, job.Job)
 }
 
 // lost says who has the job now. That an operator has taken it away is not a lease that was too short.
@@ -130,8 +130,8 @@ func (w *Worker) lost(ctx context.Context, log *slog.Logger, job queue.Claimed) 
 	w.tell(LeaseLost{})
 }
 
-// ended tells the job as it is stored now.
-func (w *Worker) ended(ctx context.Context, job queue.Job) error {
+// tellStored tells the job as it is stored now.
+func (w *Worker) tellStored(ctx context.Context, job queue.Job) error {
 	if !w.cfg.Progress {
 		return nil
 	}

@@ -2,8 +2,8 @@ package main
 
 // Jobs that end in one batch.
 var togetherBugs = []bug{
-	{"jobs end together although one of them was taken away", "./cascade", "Together", []change{{"cascade/together.go",
-		`if err == nil && len(ours) != len(ids) {`, `if err == nil && len(ours) > len(ids) {`}}},
+	{"jobs end together although one of them was taken away", "./cascade", "Together", []change{{"cascade/bundle.go",
+		`if err == nil && len(stillClaimed) != len(ids) {`, `if err == nil && len(stillClaimed) > len(ids) {`}}},
 	{"what is below a root that goes with others is not looked at", "./cascade", "Together", []change{{"cascade/internal/work/roots.go",
 		`e.roots[i].keepForLater, out.held = true, true`, `e.roots[i].keepForLater, out.held = len(e.roots) == 1, true`}}},
 	{"a root that another deletion hides goes with others", "./cascade", "Together", []change{{"cascade/internal/work/roots.go",
@@ -16,6 +16,6 @@ var togetherBugs = []bug{
 		"` + TakenBack + ` AND a.resource_id IN", "` + TakenBack + ` AND a.id < 0 AND a.resource_id IN"}}},
 	{"rows that go together are all the first job's", "./cascade", "Together", []change{{"cascade/internal/work/leaves_by_root.go",
 		`counts[i]++`, `counts[min(i, roots[0])]++`}}},
-	{"a batch takes all jobs that wait, whatever it has room for", "./cascade", "Together", []change{{"cascade/together.go",
-		`size = cmp.Or(done.fit, size)`, `size = cmp.Or(size, done.fit)`}}},
+	{"a batch takes all jobs that wait, whatever it has room for", "./cascade", "Together", []change{{"cascade/bundle.go",
+		`size = cmp.Or(b.fit, size)`, `size = cmp.Or(size, b.fit)`}}},
 }

@@ -162,7 +162,7 @@ func TestTogetherTaken(t *testing.T) {
 	if _, err := queue.PauseJob(t.Context(), db, 3, ""); err != nil {
 		t.Fatal(err)
 	}
-	if n := w.together(t.Context(), &c); n != 0 || len(c.Jobs) != 3 {
+	if n := w.endSmallJobs(t.Context(), &c); n != 0 || len(c.Jobs) != 3 {
 		t.Errorf("%d ended, of a claim that is not whole", n)
 	}
 	if n := count(t, db, "SELECT COUNT(*) FROM note WHERE project_id = 3"); n != 3 {
@@ -188,7 +188,7 @@ func TestTogetherMoved(t *testing.T) {
 	}
 	dbtest.Exec(t, db, "UPDATE project_archive SET deletion_id = NULL, deleted_from = NULL WHERE id = 1") // as undo does
 	insert(t, db, "screen", map[string]any{"id": 99, "project_id": 3})
-	if n := w.together(t.Context(), &c); n != 0 || len(c.Jobs) != 2 {
+	if n := w.endSmallJobs(t.Context(), &c); n != 0 || len(c.Jobs) != 2 {
 		t.Errorf("%d ended", n)
 	}
 	if n := count(t, db, "SELECT COUNT(*) FROM project_archive WHERE id IN (1, 3)"); n != 2 {
@@ -257,7 +257,7 @@ VALUES (?, 'project', ?, ?, 'ready', UTC_TIMESTAMP(6) - INTERVAL ? SECOND, UTC_T
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := w.together(t.Context(), &c); n != 19 || len(c.Jobs) != 1 || c.Jobs[0].ID != 10 {
+	if n := w.endSmallJobs(t.Context(), &c); n != 19 || len(c.Jobs) != 1 || c.Jobs[0].ID != 10 {
 		t.Errorf("%d have ended together, %d are left: %+v", n, len(c.Jobs), c.Jobs)
 	}
 	if n := count(t, db, "SELECT COUNT(*) FROM note WHERE project_id = 10"); n != 20 {

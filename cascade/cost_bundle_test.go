@@ -71,7 +71,7 @@ VALUES (?, 'project', ?, ?, 'ready', UTC_TIMESTAMP(6) - INTERVAL ? SECOND, UTC_T
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := w.together(t.Context(), &c); n != 1 || len(c.Jobs) != 3 || count(t, db, "SELECT COUNT(*) FROM note") != 90 {
+	if n := w.endSmallJobs(t.Context(), &c); n != 1 || len(c.Jobs) != 3 || count(t, db, "SELECT COUNT(*) FROM note") != 90 {
 		t.Errorf("%d have ended together, %d are left", n, len(c.Jobs))
 	}
 	dbtest.Exec(t, db, "UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6)")
