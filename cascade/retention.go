@@ -159,10 +159,10 @@ func (r *Retainer) step(ctx context.Context, resource string, always bool) (done
 		return done, err
 	}
 	rows, every := retentionTurnOf(due[0].Policy)
-	most := max(2*rows, retentionOpen)
+	maxOpen := max(2*rows, retentionOpen)
 	var micro int64
 	var open, turn int
-	if err := onerow.QueryRow(ctx, r.db, sqlRetentionTime, []any{resource, most, resource}, &micro, &open, &turn); err != nil {
+	if err := onerow.QueryRow(ctx, r.db, sqlRetentionTime, []any{resource, maxOpen, resource}, &micro, &open, &turn); err != nil {
 		return done, err
 	}
 	at := time.UnixMicro(micro).UTC()
@@ -170,30 +170,28 @@ func (r *Retainer) step(ctx context.Context, resource string, always bool) (done
 	switch {
 	case !inside && !always:
 		done.Wait, done.Next = WaitWindow, next
-		return done, nil
-	case open >= most:
+	case open >= maxOpen:
 		done.Wait = WaitQueue
-		return done, nil
 	case turn == 1:
 		done.Wait = WaitRate
-		return done, nil
 	case turn < 0:
-		if _, err := r.db.ExecContext(ctx, sqlRetentionMade, resource); err != nil {
-			return done, err
-		}
+		_, err = r.db.ExecContext(ctx, sqlRetentionMade, resource)
 	}
-	mine := false // this turn
+	if done.Wait != "" || err != nil {
+		return done, err
+	}
+	hasTurn := false
 	for passed := 0; done.Queued < rows && passed < retentionPages; passed++ {
 		page, err := r.page(ctx, n, due[way.table], at, way.after, min(retentionPage, rows-done.Queued))
 		if err != nil {
 			return done, err
 		}
 		if len(page.deletions) > 0 {
-			queued, got, err := r.queue(ctx, resource, page.deletions, every, mine)
+			queued, got, err := r.queue(ctx, resource, page.deletions, every, hasTurn)
 			if err != nil {
 				return done, err
 			}
-			if mine = mine || got; !mine {
+			if hasTurn = hasTurn || got; !hasTurn {
 				done.Wait = WaitRate
 				return done, nil
 			}

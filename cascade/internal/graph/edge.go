@@ -61,51 +61,58 @@ func (n *Node) addEdge(child *Node, declared schema.Edge, cat *catalog.Catalog, 
 		return nil, fmt.Errorf("cascade: what %q refers to: %w", child.Name, err)
 	}
 	for _, t := range child.Tables {
-		s := &Source{Table: t, Edge: e}
-		s.Bound = len(n.Tables) == 1 && len(declared.When) == 0 && cat.ForeignKey(t.Name, declared.Columns, n.Tables[0].Name)
-		s.Held = s.Bound && !e.sharesOwn() && !indexes.widened(cat, t.Name, declared.Columns)
-		if s.Columns, err = rowkey.New(cat, t.Name, declared.Columns); err != nil {
-			return nil, fmt.Errorf("cascade: the edge from %q to %q: %w", child.Name, n.Name, err)
-		}
-		if !s.Columns.Fits(above) {
-			if s.AsText = s.Columns.Fits(above.AsText()); !s.AsText {
-				return nil, fmt.Errorf("cascade: the edge from %q to %q: %w: the types of (%s) and of (%s) do not compare", child.Name, n.Name,
-					rowkey.ErrType, strings.Join(declared.Columns, ", "), strings.Join(declared.References, ", "))
-			}
-		}
-		if e.key, e.ref, err = n.refer(declared.References, s.AsText, cat, indexes); err != nil {
-			return nil, err
-		}
-		if s.When, err = rowkey.Where(cat, t.Name, "", declared.When); err != nil {
-			return nil, fmt.Errorf("cascade: the condition of the edge from %q to %q: %w", child.Name, n.Name, err)
-		}
-		if s.When != "" {
-			if s.WhenC, err = rowkey.Where(cat, t.Name, "c", declared.When); err != nil {
-				return nil, err
-			}
-			s.When, s.WhenC = s.When+" AND ", " AND "+s.WhenC
-		}
-		if err := s.marks(cat); err != nil {
-			return nil, err
-		}
-		for _, column := range child.DetachColumns(declared) {
-			if info, ok := cat.Column(t.Name, column); ok && info.Nullable {
-				s.Nulls = append(s.Nulls, info.Name)
-			}
-		}
-		if e.Detach && len(s.Nulls) == 0 {
-			return nil, fmt.Errorf("%w: rows of %q cannot be detached from %q: none of (%s) may be NULL", schema.ErrInvalidPlan, t.Name, n.Name, strings.Join(declared.Columns, ", "))
-		}
-		if e.Detach && s.Left == "" {
-			s.Left = " AND " + ident.Quote(s.Nulls[0]) + " IS NOT NULL"
-		}
-		if err := s.walkBy(declared, cat, indexes); err != nil {
+		s, err := e.newSource(t, above, cat, indexes)
+		if err != nil {
 			return nil, err
 		}
 		e.Sources = append(e.Sources, s)
 	}
 	n.Edges = append(n.Edges, e)
 	return e, nil
+}
+
+// newSource is a table of the child, as it is seen over the edge to the columns above.
+func (e *Edge) newSource(t *Table, above rowkey.Codec, cat *catalog.Catalog, indexes indexes) (_ *Source, err error) {
+	n, declared := e.Parent, e.Declared
+	s := &Source{Table: t, Edge: e}
+	s.Bound = len(n.Tables) == 1 && len(declared.When) == 0 && cat.ForeignKey(t.Name, declared.Columns, n.Tables[0].Name)
+	s.Held = s.Bound && !e.sharesOwn() && !indexes.widened(cat, t.Name, declared.Columns)
+	if s.Columns, err = rowkey.New(cat, t.Name, declared.Columns); err != nil {
+		return nil, fmt.Errorf("cascade: the edge from %q to %q: %w", t.Node.Name, n.Name, err)
+	}
+	if !s.Columns.Fits(above) {
+		if s.AsText = s.Columns.Fits(above.AsText()); !s.AsText {
+			return nil, fmt.Errorf("cascade: the edge from %q to %q: %w: the types of (%s) and of (%s) do not compare", t.Node.Name, n.Name,
+				rowkey.ErrType, strings.Join(declared.Columns, ", "), strings.Join(declared.References, ", "))
+		}
+	}
+	if e.key, e.ref, err = n.refer(declared.References, s.AsText, cat, indexes); err != nil {
+		return nil, err
+	}
+	if s.When, err = rowkey.Where(cat, t.Name, "", declared.When); err != nil {
+		return nil, fmt.Errorf("cascade: the condition of the edge from %q to %q: %w", t.Node.Name, n.Name, err)
+	}
+	if s.When != "" {
+		if s.WhenC, err = rowkey.Where(cat, t.Name, "c", declared.When); err != nil {
+			return nil, err
+		}
+		s.When, s.WhenC = s.When+" AND ", " AND "+s.WhenC
+	}
+	if err := s.marks(cat); err != nil {
+		return nil, err
+	}
+	for _, column := range t.Node.DetachColumns(declared) {
+		if info, ok := cat.Column(t.Name, column); ok && info.Nullable {
+			s.Nulls = append(s.Nulls, info.Name)
+		}
+	}
+	if e.Detach && len(s.Nulls) == 0 {
+		return nil, fmt.Errorf("%w: rows of %q cannot be detached from %q: none of (%s) may be NULL", schema.ErrInvalidPlan, t.Name, n.Name, strings.Join(declared.Columns, ", "))
+	}
+	if e.Detach && s.Left == "" {
+		s.Left = " AND " + ident.Quote(s.Nulls[0]) + " IS NOT NULL"
+	}
+	return s, s.walkBy(declared, cat, indexes)
 }
 
 // refer finds or makes the columns that an edge refers to among those that are read of a

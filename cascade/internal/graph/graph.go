@@ -210,6 +210,18 @@ func ownerStays(n schema.Node) bool {
 	return len(deletes) != 1 || !slices.Equal(deletes[0].Columns, []string{n.Owner})
 }
 
+// Table is the table of a name, nil if the plan has none.
+func (g *Graph) Table(name string) *Table {
+	for _, n := range g.Nodes {
+		for _, t := range n.Tables {
+			if t.Name == name {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
 // Reach is the node and all whose rows may go with one of its rows, over edges that delete.
 func (n *Node) Reach() map[*Node]bool {
 	reached := map[*Node]bool{}

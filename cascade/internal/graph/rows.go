@@ -1,11 +1,13 @@
 package graph
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"slices"
 	"strings"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/rowkey"
 )
@@ -43,13 +45,12 @@ func (t *Table) Columns(edge *rowkey.Codec) string {
 type RowScanner struct {
 	t      *Table
 	edge   *rowkey.Codec
-	first  []any
 	values []sql.NullString
 	dest   []any
 }
 
-// ErrNullKey means that a row has no key, which no primary key allows.
-var ErrNullKey = errors.New("cascade: a column of a primary key is NULL")
+// errNullKey means that a row has no key, which no primary key allows.
+var errNullKey = errors.New("cascade: a column of a primary key is NULL")
 
 // Reader is the scanner of ReadSQL.
 func (s *Source) Reader() *RowScanner {
@@ -76,7 +77,7 @@ func (t *Table) Scanner(edge *rowkey.Codec, extra int, first ...any) *RowScanner
 	if t.Node.Owned {
 		width += t.Owner.Width()
 	}
-	s := &RowScanner{t: t, edge: edge, first: first, values: make([]sql.NullString, width), dest: slices.Clone(first)}
+	s := &RowScanner{t: t, edge: edge, values: make([]sql.NullString, width), dest: slices.Clone(first)}
 	for i := range s.values {
 		s.dest = append(s.dest, &s.values[i])
 	}
@@ -95,7 +96,7 @@ func (s *RowScanner) Scan(rows *sql.Rows) (v Row, extra []sql.NullString, err er
 	}
 	var ok bool
 	if v.Key, ok = next(s.t.Key); !ok {
-		return v, nil, ErrNullKey
+		return v, nil, errNullKey
 	}
 	if s.edge != nil {
 		v.Edge, _ = next(*s.edge)
@@ -135,4 +136,37 @@ func KeysOf(rows []Row) []rowkey.Key {
 		keys[i] = v.Key
 	}
 	return keys
+}
+
+// ReadKeys runs a query that reads keys of the table, and calls each, unless it is nil, with what stands
+// behind them. One statement.
+func (t *Table) ReadKeys(ctx context.Context, db onerow.DB, query string, each func(k rowkey.Key, rest []sql.NullString)) (keys []rowkey.Key, err error) {
+	width := t.Key.Width()
+	var values []sql.NullString
+	var dest []any
+	err = onerow.Query(ctx, db, query, nil, func(rows *sql.Rows) error {
+		if values == nil {
+			names, err := rows.Columns()
+			if err != nil {
+				return err
+			}
+			values = make([]sql.NullString, len(names))
+			for i := range values {
+				dest = append(dest, &values[i])
+			}
+		}
+		if err := rows.Scan(dest...); err != nil {
+			return err
+		}
+		k, ok := t.Key.Key(values[:width])
+		if !ok {
+			return errNullKey
+		}
+		keys = append(keys, k)
+		if each != nil {
+			each(k, values[width:])
+		}
+		return nil
+	})
+	return keys, err
 }

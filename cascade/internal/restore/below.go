@@ -232,21 +232,9 @@ func (a *attempt) stayWhere(ctx context.Context, where, why string) error {
 
 // stayAll notes the rows whose keys a statement reads.
 func (a *attempt) stayAll(ctx context.Context, query, why string) error {
-	codec := a.table.Key
-	values := make([]sql.NullString, codec.Width())
-	dest := make([]any, len(values))
-	for i := range values {
-		dest[i] = &values[i]
-	}
-	return onerow.Query(ctx, a.tx, query, nil, func(rows *sql.Rows) error {
-		if err := rows.Scan(dest...); err != nil {
-			return err
-		}
-		key, ok := codec.Key(values)
-		if !ok {
-			return graph.ErrNullKey
-		}
+	keys, err := a.table.ReadKeys(ctx, a.tx, query, nil)
+	for _, key := range keys {
 		a.stay(key, why)
-		return nil
-	})
+	}
+	return err
 }

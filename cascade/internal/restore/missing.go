@@ -38,31 +38,44 @@ const (
 const sqlAccount = `SELECT table_name, cut <> '', step > 0, expires_at > UTC_TIMESTAMP(6), SUM(kept_rows), MAX(error) FROM onerow_trash FORCE INDEX (PRIMARY)
 WHERE job_id = ? AND step <> 0 AND step > ` + trash.StepEnded + ` GROUP BY 1, 2, 3, 4`
 
-// Look holds what has been deleted against what is back, and what is left in the trash: what is missing now,
-// by table, or before a restore what it cannot bring back, as far as that is known; and why the root is not
-// there, or nothing. One statement, and 1 more for each
-// table of the root where that is not back.
-func Look(ctx context.Context, db onerow.DB, g *graph.Graph, job *Job, detached map[string]int64, before bool) (all []Missing, root string, err error) {
-	accounts, why := map[string]*account{}, map[string]string{}
-	of := func(table string) *account {
-		if t := tableOf(g, table); t != nil {
-			table = t.Node.Name
-		}
-		if accounts[table] == nil {
-			accounts[table] = &account{}
-		}
-		return accounts[table]
+// ledger is the accounts of a job, by the node's name or, of a table that the plan lacks, by the table's; and
+// why rows of a step could not come back.
+type ledger struct {
+	graph    *graph.Graph
+	accounts map[string]*account
+	why      map[string]string
+}
+
+// name is the one under which a table has its account.
+func (l *ledger) name(table string) string {
+	if t := l.graph.Table(table); t != nil {
+		return t.Node.Name
 	}
+	return table
+}
+
+// of is the account of a table.
+func (l *ledger) of(table string) *account {
+	name := l.name(table)
+	if l.accounts[name] == nil {
+		l.accounts[name] = &account{}
+	}
+	return l.accounts[name]
+}
+
+// readLedger reads what has become of the rows of a job, and of the references that it cut. One statement.
+func readLedger(ctx context.Context, db onerow.DB, g *graph.Graph, job *Job, detached map[string]int64) (*ledger, error) {
+	l := &ledger{g, map[string]*account{}, map[string]string{}}
 	for table, n := range job.Deleted {
-		of(table).deleted[rows] += n
+		l.of(table).deleted[rows] += n
 	}
 	for table, n := range detached {
-		of(table).deleted[references] += n
+		l.of(table).deleted[references] += n
 	}
 	if job.Ended {
-		of(job.Node.Tables[0].Name).deleted[rows]++
+		l.of(job.Node.Tables[0].Name).deleted[rows]++
 	}
-	err = onerow.Query(ctx, db, sqlAccount, []any{job.ID}, func(r *sql.Rows) error {
+	return l, onerow.Query(ctx, db, sqlAccount, []any{job.ID}, func(r *sql.Rows) error {
 		var table []byte
 		var cut, step, alive bool
 		var n int64
@@ -70,7 +83,7 @@ func Look(ctx context.Context, db onerow.DB, g *graph.Graph, job *Job, detached 
 		if err := r.Scan(&table, &cut, &step, &alive, &n, &reason); err != nil {
 			return err
 		}
-		a, kind := of(string(table)), rows
+		a, kind := l.of(string(table)), rows
 		if cut {
 			kind = references
 		}
@@ -79,21 +92,35 @@ func Look(ctx context.Context, db onerow.DB, g *graph.Graph, job *Job, detached 
 			a.back[kind] += n
 		case alive:
 			a.left[kind] += n
-			if t := tableOf(g, string(table)); t != nil {
-				why[t.Node.Name] = cmp.Or(reason.String, why[t.Node.Name])
-			} else {
-				why[string(table)] = reason.String
-			}
+			name := l.name(string(table))
+			l.why[name] = cmp.Or(reason.String, l.why[name])
 		default:
 			a.expired[kind] += n
 		}
 		return nil
 	})
+}
+
+// Look holds what has been deleted against what is back, and what is left in the trash: what is missing now,
+// by table, or before a restore what it cannot bring back, as far as that is known; and why the root is not
+// there, or nothing. One statement, and 1 more for each table of the root where that is not back.
+func Look(ctx context.Context, db onerow.DB, g *graph.Graph, job *Job, detached map[string]int64, before bool) (all []Missing, root string, err error) {
+	l, err := readLedger(ctx, db, g, job, detached)
 	if err != nil {
 		return nil, "", err
 	}
+	if a := l.accounts[job.Node.Name]; job.Ended && a.deleted[rows] > a.back[rows] {
+		if root, err = rootMissing(ctx, db, job, before, a.back[rows] > 0 && a.deleted[rows] == a.left[rows]+a.expired[rows]+a.back[rows]); err != nil {
+			return nil, "", err
+		}
+	}
+	return l.missing(job, before), root, nil
+}
+
+// missing lists what is not back, with the reason.
+func (l *ledger) missing(job *Job, before bool) (all []Missing) {
 	unkept := func(name string) bool {
-		n := g.Nodes[name]
+		n := l.graph.Nodes[name]
 		return n == nil || !slices.ContainsFunc(n.Tables, func(t *graph.Table) bool { return t.Trash != nil })
 	}
 	say := func(name string, n [2]int64, why string) {
@@ -103,13 +130,13 @@ func Look(ctx context.Context, db onerow.DB, g *graph.Graph, job *Job, detached 
 	}
 	gone := map[string]string{}
 	if job.Ended && !job.Skipped { // else rows above may never have gone
-		gone = nothingBack(g, accounts, unkept)
+		gone = nothingBack(l.graph, l.accounts, unkept)
 	}
-	for _, name := range slices.Sorted(maps.Keys(accounts)) {
-		a := accounts[name]
+	for _, name := range slices.Sorted(maps.Keys(l.accounts)) {
+		a := l.accounts[name]
 		switch above := gone[name]; {
 		case !before:
-			say(name, a.left, cmp.Or(why[name], "it was not tried yet"))
+			say(name, a.left, cmp.Or(l.why[name], "it was not tried yet"))
 		case unkept(name):
 			say(name, a.left, "the plan does not keep rows of "+name)
 		case above != "":
@@ -126,12 +153,7 @@ func Look(ctx context.Context, db onerow.DB, g *graph.Graph, job *Job, detached 
 			say(name, lost, "they are not in the trash: the plan did not keep them, their time was over and they were purged, or somebody has removed them")
 		}
 	}
-	if a := accounts[job.Node.Name]; job.Ended && a.deleted[rows] > a.back[rows] {
-		if root, err = rootMissing(ctx, db, job, before, a.back[rows] > 0 && a.deleted[rows] == a.left[rows]+a.expired[rows]+a.back[rows]); err != nil {
-			return nil, "", err
-		}
-	}
-	return all, root, nil
+	return all
 }
 
 // nothingBack are the nodes below another one, named, of which nothing comes back.

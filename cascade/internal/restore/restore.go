@@ -69,7 +69,7 @@ func Batch(ctx context.Context, tx *onerow.Tx, g *graph.Graph, job *Job, before 
 
 // step returns how many rows or references of the step are done.
 func (turn *Turn) step(ctx context.Context, tx *onerow.Tx, g *graph.Graph, p *progress, s trash.Step) (int64, error) {
-	t := tableOf(g, s.Table)
+	t := g.Table(s.Table)
 	cannot := ""
 	switch {
 	case t == nil || t.Trash == nil:
@@ -101,10 +101,16 @@ func (turn *Turn) step(ctx context.Context, tx *onerow.Tx, g *graph.Graph, p *pr
 	if err != nil {
 		return 0, err
 	}
+	return turn.book(ctx, try, back)
+}
+
+// book notes what came of the step: rows that are back, those that stay, and those that nobody finds.
+func (turn *Turn) book(ctx context.Context, try *attempt, back []graph.Row) (left int64, err error) {
+	s, t, p := try.step, try.table, try.progress
 	stuck := slices.Sorted(maps.Keys(try.stuck))
-	left := s.Rows - int64(len(stuck))
+	left = s.Rows - int64(len(stuck))
 	if try.written != left { // changed, ended unsaid, or somebody has taken rows out of the trash table
-		there, err := s.Count(ctx, tx, t)
+		there, err := s.Count(ctx, try.tx, t)
 		if err == nil && s.Cut == nil && there-int64(len(stuck)) != try.written {
 			err = fault.ErrEndedUnsaid
 		}
@@ -119,36 +125,24 @@ func (turn *Turn) step(ctx context.Context, tx *onerow.Tx, g *graph.Graph, p *pr
 		}
 		s.Rows, left = there, there-int64(len(stuck))
 	}
-	if err := s.Drop(ctx, tx, t, stuck, try.why); err != nil {
+	if err := s.Drop(ctx, try.tx, t, stuck, try.why); err != nil {
 		return 0, err
-	}
-	if s.Cut == nil {
-		turn.Rows += left
-		p.left[s.Table] -= left
-		p.back[s.Table] += left
-		if len(stuck) > 0 {
-			p.open[s.Table] = append(p.open[s.Table], s.Number)
-		}
-		err = work.MarkOwners(ctx, tx, t, back)
-	} else {
-		turn.References += try.written
-		turn.Changed += left - try.written
 	}
 	if turn.Stuck += int64(len(stuck)); len(stuck) > 0 {
 		turn.Why = try.why
 	}
-	return left, err
-}
-
-func tableOf(g *graph.Graph, name string) *graph.Table {
-	for _, n := range g.Nodes {
-		for _, t := range n.Tables {
-			if t.Name == name {
-				return t
-			}
-		}
+	if s.Cut != nil {
+		turn.References += try.written
+		turn.Changed += left - try.written
+		return left, nil
 	}
-	return nil
+	turn.Rows += left
+	p.left[s.Table] -= left
+	p.back[s.Table] += left
+	if len(stuck) > 0 {
+		p.open[s.Table] = append(p.open[s.Table], s.Number)
+	}
+	return left, work.MarkOwners(ctx, try.tx, t, back)
 }
 
 // listLength is how many keys a statement lists at most, as in package work.

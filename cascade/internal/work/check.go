@@ -97,7 +97,7 @@ func (c check) parentsWithChildren(ctx context.Context, tx *onerow.Tx, t *graph.
 		if query == "" {
 			return having, nil
 		}
-		keys, err := readKeys(ctx, tx, query, t, nil)
+		keys, err := t.ReadKeys(ctx, tx, query, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -14,7 +14,7 @@ import (
 
 // detachLocked is detachSQL for rows that may go themselves: they are locked and read first.
 func (e *eraser) detachLocked(ctx context.Context, tx *onerow.Tx, s *graph.Source, parents []rowkey.Key, limit int64, t Tally) (rows int64, err error) {
-	keys, err := readKeys(ctx, tx, belowSQL(s, parents, limit), s.Table, nil)
+	keys, err := s.Table.ReadKeys(ctx, tx, belowSQL(s, parents, limit), nil)
 	for part := range slices.Chunk(keys, listLength) {
 		n, err := e.detachKeys(ctx, tx, s, part, t)
 		if rows += n; err != nil {
@@ -142,7 +142,7 @@ func (e *eraser) climb(ctx context.Context, tx *onerow.Tx, s *graph.Source, rows
 	root := e.roots[0].expected.row
 	if keys := s.Edge.Keys([]graph.Row{root}); s.Edge.Parent == e.node && len(keys) > 0 {
 		query := "SELECT " + s.Key.Select("") + " FROM " + s.From + " FORCE INDEX (PRIMARY) WHERE " + s.When + s.Key.In("", rows) + " AND " + s.Columns.In("", keys)
-		below, err := readKeys(ctx, tx, query, s.Table, nil)
+		below, err := s.Table.ReadKeys(ctx, tx, query, nil)
 		if err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func (e *eraser) climb(ctx context.Context, tx *onerow.Tx, s *graph.Source, rows
 		return nil
 	}
 	for _, t := range s.Edge.Parent.Tables {
-		_, err := readKeys(ctx, tx, climbSQL(s, t, rows), s.Table, func(child rowkey.Key, rest []sql.NullString) {
+		_, err := s.Table.ReadKeys(ctx, tx, climbSQL(s, t, rows), func(child rowkey.Key, rest []sql.NullString) {
 			if parent, ok := t.Key.Key(rest); ok {
 				tell(tableRow{s.Table, child}, tableRow{t, parent})
 			}
@@ -175,33 +175,4 @@ func climbSQL(s *graph.Source, t *graph.Table, rows []rowkey.Key) string {
 	}
 	return "SELECT " + s.Key.Select("c") + ", " + t.Key.Select("p") + " FROM " + s.From + " AS c FORCE INDEX (PRIMARY) STRAIGHT_JOIN " + t.From + " AS p" + index +
 		" ON " + referred.Equal("p", s.Columns, "c") + " WHERE " + s.Key.In("c", rows) + s.WhenC
-}
-
-// readKeys reads keys of a table, and what stands behind them.
-func readKeys(ctx context.Context, tx *onerow.Tx, query string, t *graph.Table, each func(k rowkey.Key, rest []sql.NullString)) (keys []rowkey.Key, err error) {
-	width := t.Key.Width()
-	err = onerow.Query(ctx, tx, query, nil, func(rows *sql.Rows) error {
-		names, err := rows.Columns()
-		if err != nil {
-			return err
-		}
-		values := make([]sql.NullString, len(names))
-		dest := make([]any, len(values))
-		for i := range values {
-			dest[i] = &values[i]
-		}
-		if err := rows.Scan(dest...); err != nil {
-			return err
-		}
-		k, ok := t.Key.Key(values[:width])
-		if !ok {
-			return graph.ErrNullKey
-		}
-		keys = append(keys, k)
-		if each != nil {
-			each(k, values[width:])
-		}
-		return nil
-	})
-	return keys, err
 }
