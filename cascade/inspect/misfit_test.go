@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -20,8 +20,7 @@ func TestSearchesRefuseMisfits(t *testing.T) {
 	_, counted := DryRun(t.Context(), db, pair, "a", "1", DryRunOptions{})
 	searched := Orphans(t.Context(), db, pair, OrphanOptions{}, func(Orphan) error { return nil })
 	for what, err := range map[string]error{"orphans": searched, "enqueue": enqueued, "dry run": counted} {
-		var mismatch *graph.MismatchError
-		if !errors.As(err, &mismatch) || !strings.Contains(err.Error(), "a_id") || !strings.Contains(err.Error(), "verify") {
+		if !errors.Is(err, fault.ErrMisfit) || !strings.Contains(err.Error(), "a_id") || !strings.Contains(err.Error(), "verify") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
