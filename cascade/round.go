@@ -33,7 +33,7 @@ func (w *Worker) round(ctx context.Context) (worked, seen int, err error) {
 			w.cfg.Log.InfoContext(ctx, "cascade: nothing claimed", "worker", w.cfg.Name, "error", fault.Redact(err))
 			return 0, c.Seen, nil
 		}
-		return 0, c.Seen, explained(err)
+		return 0, c.Seen, fault.Explained(err)
 	}
 	worked = w.endSmallJobs(ctx, &c)
 	w.claimMore(size, worked, len(c.Jobs))
@@ -82,7 +82,7 @@ func (w *Worker) work(ctx context.Context, job queue.Claimed, others bool) error
 // settle stores what becomes of a job after an attempt, see fault.FateOf. The error ends the round, unless it
 // is a [turnError].
 func (w *Worker) settle(ctx context.Context, c queue.Claim, job queue.Claimed, err error) error {
-	fate, refused, err := fault.FateOf(err, ctx.Err() != nil), fault.ServerState(err), explained(err)
+	fate, refused, err := fault.FateOf(err, ctx.Err() != nil), fault.ServerState(err), fault.Explained(err)
 	if refused == nil {
 		w.setbacks.end(job.ID)
 	}

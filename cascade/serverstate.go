@@ -2,7 +2,6 @@ package cascade
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -11,38 +10,9 @@ import (
 )
 
 // ErrServerState means that the server refused for a state that it is in, whatever the job is about: its
-// connections or its memory are used up, a disk is full, it is read-only, it ended the statement. The detail
-// is [*ServerStateError].
-var ErrServerState = errors.New("cascade: the state of the server, not of the job")
-
-// ServerStateError is the detail of [ErrServerState].
-type ServerStateError struct {
-	Number uint16 // the server's error number
-	Advice string // what it means and what may be done
-	Err    error  // what the driver reported
-}
-
-// Error says what it is and what may be done before what the server says.
-func (e *ServerStateError) Error() string {
-	return fmt.Sprintf("%v: %s: %v", ErrServerState, e.Advice, e.Err)
-}
-
-// Is makes errors.Is(err, ErrServerState) true.
-func (e *ServerStateError) Is(target error) bool { return target == ErrServerState }
-
-// Unwrap returns what the driver reported.
-func (e *ServerStateError) Unwrap() error { return e.Err }
-
-// explained is err, with its explanation if it is about the state of the server. What an asset store says is
-// not meant.
-func explained(err error) error {
-	var known *ServerStateError
-	state := fault.ServerState(err)
-	if state == nil || errors.As(err, &known) {
-		return err
-	}
-	return &ServerStateError{Number: state.Number, Advice: state.Advice, Err: err}
-}
+// connections or its memory are used up, a disk is full, it is read-only, it ended the statement. The text says
+// what may be done.
+var ErrServerState = fault.ErrServerState
 
 // turnError is a state of the server that has ended a job's turn. The next job may fare better.
 type turnError struct{ error }

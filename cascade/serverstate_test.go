@@ -49,7 +49,7 @@ func TestServerStates(t *testing.T) {
 			if got.State != queue.Ready || got.Failures != 0 || !got.DueAt.After(time.Now().Add(-time.Minute)) || !strings.Contains(got.LastError, refused.Advice) {
 				t.Errorf("%d: %+v", number, got)
 			}
-			var state *ServerStateError
+			var state *fault.State
 			var my *mysql.MySQLError
 			if !errors.Is(err, ErrServerState) || !errors.As(err, &state) || state.Number != number || !errors.As(err, &my) {
 				t.Errorf("%d: %v", number, err)
@@ -67,7 +67,7 @@ func TestServerStates(t *testing.T) {
 		if err := error(&mysql.MySQLError{Number: 1290, Message: "--secure-file-priv"}); queue.IsServerState(err) || fault.OfRow(err) {
 			t.Errorf("a file where the server writes none is no state of it: %v", err)
 		}
-		if err := error(&fault.Assets{Err: &mysql.MySQLError{Number: 1040}}); queue.IsServerState(err) || !errors.Is(explained(err), err) || errors.Is(explained(err), ErrServerState) {
+		if err := error(&fault.Assets{Err: &mysql.MySQLError{Number: 1040}}); queue.IsServerState(err) || !errors.Is(fault.Explained(err), err) || errors.Is(fault.Explained(err), ErrServerState) {
 			t.Errorf("an asset store's error passes for the server's: %v", err)
 		}
 	})

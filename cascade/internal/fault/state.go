@@ -2,6 +2,7 @@ package fault
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -69,15 +70,22 @@ var serverStates = map[uint16]string{
 	1615: altered, // a prepared statement that has to be prepared again
 }
 
-// State is a state of the server that has made it refuse, whatever the job is about.
+// ErrServerState is cascade.ErrServerState.
+var ErrServerState = errors.New("cascade: the state of the server, not of the job")
+
+// State is a state of the server that has made it refuse, whatever the job is about: the detail of
+// [ErrServerState].
 type State struct {
 	Number uint16 // the server's error number
 	Advice string // what it means and what may be done
 	Err    error  // what the driver reported
 }
 
-// Error is what the driver reported.
-func (s *State) Error() string { return s.Err.Error() }
+// Error says what it is and what may be done before what the server says.
+func (s *State) Error() string { return fmt.Sprintf("%v: %s: %v", ErrServerState, s.Advice, s.Err) }
+
+// Is makes errors.Is(err, ErrServerState) true.
+func (s *State) Is(target error) bool { return target == ErrServerState }
 
 // Unwrap returns what the driver reported.
 func (s *State) Unwrap() error { return s.Err }
@@ -97,6 +105,14 @@ func ServerState(err error) *State {
 		return nil
 	}
 	return &State{Number: my.Number, Advice: advice, Err: err}
+}
+
+// Explained is err, with the advice if it is about the state of the server and does not say so yet.
+func Explained(err error) error {
+	if state := ServerState(err); state != nil && !errors.Is(err, ErrServerState) {
+		return state
+	}
+	return err
 }
 
 // ErrEndedUnsaid means that a statement that must have met rows has met none. MariaDB answers a DELETE of

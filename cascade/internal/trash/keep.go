@@ -34,16 +34,7 @@ type Keeper struct {
 	job   int64
 	last  int64  // the step that was taken last; never given again, for a COMMIT that was not answered may have happened
 	none  bool   // the job is to keep nothing
-	taken []step // in the transaction at hand
-}
-
-// step is what one statement has kept.
-type step struct {
-	number int64
-	table  string
-	cut    []string // the columns that became NULL; nil: the rows were deleted
-	rows   int64
-	keep   int64 // microseconds
+	taken []Step // in the transaction at hand
 }
 
 // sqlLast reads the job's part of the primary key.
@@ -136,7 +127,7 @@ func (k *Keeper) copy(ctx context.Context, tx onerow.DB, t *graph.Table, index, 
 	k.last++
 	n, err := onerow.Affected(ctx, tx, k.copySQL(t, index, where, via))
 	if err == nil && n > 0 {
-		k.taken = append(k.taken, step{k.last, t.Name, cut, n, t.Trash.Keep.Microseconds()})
+		k.taken = append(k.taken, Step{Job: k.job, Number: k.last, Table: t.Name, Cut: cut, Rows: n, keep: t.Trash.Keep})
 	}
 	return n, err
 }
@@ -146,21 +137,28 @@ const sqlNote = `INSERT INTO onerow_trash (job_id, step, table_name, cut, kept_r
 
 // Note writes down what the transaction has kept, at its end. One statement, none where it has kept nothing.
 func (k *Keeper) Note(ctx context.Context, tx onerow.DB) error {
-	if k == nil || len(k.taken) == 0 {
+	if k == nil {
+		return nil
+	}
+	return note(ctx, tx, k.taken, "")
+}
+
+func note(ctx context.Context, tx onerow.DB, steps []Step, again string) error {
+	if len(steps) == 0 {
 		return nil
 	}
 	var args []any
-	for _, s := range k.taken {
+	for _, s := range steps {
 		cut := []byte{}
-		if s.cut != nil {
+		if s.Cut != nil {
 			var err error
-			if cut, err = json.Marshal(s.cut); err != nil {
+			if cut, err = json.Marshal(s.Cut); err != nil {
 				return err
 			}
 		}
-		args = append(args, k.job, s.number, []byte(s.table), cut, s.rows, s.keep)
+		args = append(args, s.Job, s.Number, []byte(s.Table), cut, s.Rows, s.keep.Microseconds())
 	}
 	const values = ", (?, ?, ?, ?, ?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND)"
-	_, err := tx.ExecContext(ctx, sqlNote+strings.TrimPrefix(strings.Repeat(values, len(k.taken)), ", "), args...)
+	_, err := tx.ExecContext(ctx, sqlNote+strings.TrimPrefix(strings.Repeat(values, len(steps)), ", ")+again, args...)
 	return err
 }

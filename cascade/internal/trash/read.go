@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/fault"
@@ -23,6 +25,7 @@ type Step struct {
 	Table       string
 	Cut         []string // the columns that became NULL; nil: the rows were deleted
 	Rows        int64    // that are left
+	keep        time.Duration
 }
 
 // sqlSteps reads the job's part of the primary key backwards.
@@ -141,32 +144,17 @@ func (s Step) Drop(ctx context.Context, tx onerow.DB, t *graph.Table, stuck []ro
 	return s.Stay(ctx, tx, int64(len(stuck)), why)
 }
 
-// sqlNoteBack is followed by one list of values for each step: how many of its rows are back is noted under
-// the step with a minus, for as long as jobs are remembered, for the step itself goes when it is purged.
-const (
-	sqlNoteBack  = `INSERT INTO onerow_trash (job_id, step, table_name, cut, kept_rows, kept_at, expires_at) VALUES `
-	sqlBackAgain = ` ON DUPLICATE KEY UPDATE kept_rows = kept_rows + VALUES(kept_rows)`
-)
+// sqlBackAgain follows sqlNote.
+const sqlBackAgain = ` ON DUPLICATE KEY UPDATE kept_rows = kept_rows + VALUES(kept_rows)`
 
-// NoteBack notes how many rows of steps are back. One statement, none without steps.
+// NoteBack notes how many rows of steps are back: under the step with a minus, for as long as jobs are
+// remembered, for the step itself goes when it is purged. One statement, none without steps.
 func NoteBack(ctx context.Context, tx onerow.DB, steps []Step) error {
-	if len(steps) == 0 {
-		return nil
+	back := slices.Clone(steps)
+	for i := range back {
+		back[i].Number, back[i].keep = -back[i].Number, 400*24*time.Hour
 	}
-	var args []any
-	for _, s := range steps {
-		cut := []byte{}
-		if s.Cut != nil {
-			var err error
-			if cut, err = json.Marshal(s.Cut); err != nil {
-				return err
-			}
-		}
-		args = append(args, s.Job, -s.Number, []byte(s.Table), cut, s.Rows)
-	}
-	const values = ", (?, ?, ?, ?, ?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 400 DAY)"
-	_, err := tx.ExecContext(ctx, sqlNoteBack+strings.TrimPrefix(strings.Repeat(values, len(steps)), ", ")+sqlBackAgain, args...)
-	return err
+	return note(ctx, tx, back, sqlBackAgain)
 }
 
 // StepEnded is the step under which a restore notes that the job was done before, and so has deleted its
