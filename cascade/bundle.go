@@ -20,8 +20,8 @@ import (
 const maxBundledJobs = 100
 
 // endSmallJobs ends, in one batch for many, those of the claimed jobs that have little or nothing to delete,
-// and takes them off the claim. Each of the others goes its own way afterwards, and so do all of them after an
-// error: it is met there again, by the job that it is about.
+// and takes them off the claim. Each of the others goes its own way afterwards, and so do all of them after
+// an error: it is met there again, by the job that it is about.
 func (w *Worker) endSmallJobs(ctx context.Context, c *queue.Claim) (worked int) {
 	if len(c.Jobs) < 2 {
 		return 0

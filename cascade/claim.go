@@ -3,8 +3,9 @@ package cascade
 import (
 	"context"
 	"fmt"
-	"github.com/onerow/onerow/cascade/queue"
 	"math/rand/v2"
+
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 const (
@@ -30,11 +31,10 @@ func (w *Worker) claimant() queue.Claimant {
 	return queue.Claimant{Name: w.cfg.Name, Lease: w.cfg.Lease}
 }
 
-// claim claims up to size due jobs of the plan's resources: it reads more candidates than it wants and
-// takes the one that is due longest, which so waits for nobody twice, and some at random, so that workers
-// seldom want the same ones. One statement when nothing is due, else 6, and 1 more for as many jobs
-// that others hold. A claim whose outcome stays unknown leaves jobs that
-// are due again when the lease ends.
+// claim claims up to size due jobs of the plan's resources. It reads more candidates than it wants and takes
+// the longest-waiting job first, so none starves, and others at random, so that workers seldom want the same
+// ones. One statement when nothing is due, else 6, and 1 more for as many jobs that others hold. A claim
+// whose outcome stays unknown leaves jobs that are due again when the lease ends.
 func (w *Worker) claim(ctx context.Context, size int) (queue.Claim, error) {
 	waiting, err := w.due(ctx, min(size*candidatesPerJob, max(maxCandidates, size)))
 	if err != nil {

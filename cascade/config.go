@@ -1,6 +1,7 @@
 package cascade
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -121,24 +122,11 @@ func (c Config) withDefaults() (Config, error) {
 		if *f.v < 0 {
 			return c, fmt.Errorf("%w: %s is %d", ErrInvalidConfig, f.name, *f.v)
 		}
-		if *f.v == 0 {
-			*f.v = f.def
-		}
+		*f.v = cmp.Or(*f.v, f.def)
 	}
-	if c.Lease == 0 {
-		c.Lease = defaultLease
-	}
-	if c.Poll == 0 {
-		c.Poll = defaultPoll
-	}
-	if c.Turn == 0 {
-		c.Turn = defaultTurn
-	}
+	c.Lease, c.Poll, c.Turn, c.Target = cmp.Or(c.Lease, defaultLease), cmp.Or(c.Poll, defaultPoll), cmp.Or(c.Turn, defaultTurn), cmp.Or(c.Target, defaultTarget)
 	if c.Lease < shortestLease || c.Poll < 0 || c.Turn < 0 {
 		return c, fmt.Errorf("%w: Lease is %s, Poll is %s, Turn is %s", ErrInvalidConfig, c.Lease, c.Poll, c.Turn)
-	}
-	if c.Target == 0 {
-		c.Target = defaultTarget
 	}
 	if c.Load < 0 || c.Load > 1 || c.Chunk > longestChunk {
 		return c, fmt.Errorf("%w: Load is %g, Chunk is %d", ErrInvalidConfig, c.Load, c.Chunk)

@@ -16,10 +16,11 @@ import (
 // eraser deletes in batches what is below the roots of one job, or of several small ones, and the roots. It
 // keeps what batches have to know; a pass says what they delete.
 type eraser struct {
-	graph  *graph.Graph
-	node   *graph.Node        // of the roots
-	roots  []root             // one, or those of a bundle
-	rootAt map[rowkey.Key]int // by Target.Root
+	graph   *graph.Graph
+	node    *graph.Node // of the roots
+	roots   []root      // one, or those of a bundle
+	bundled bool
+	rootAt  map[rowkey.Key]int // by Target.Root
 
 	goes     map[*graph.Node]bool // whose rows may be below a root, over edges that delete
 	trash    *trash.Keeper        // nil: the plan keeps nothing
@@ -62,8 +63,8 @@ func lockSQL(s *graph.Source, keys []rowkey.Key) string {
 	return "SELECT " + s.Table.Columns(&s.Columns) + " FROM " + s.From + " FORCE INDEX (PRIMARY) WHERE " + s.When + s.Key.In("", keys) + " FOR UPDATE"
 }
 
-// dropBatch is one batch: it deletes groups of rows, then the roots, and up to limit rows that go unread below
-// these. All locks come first: at REPEATABLE READ the first read without a lock fixes what the batch
+// dropBatch is one batch: it deletes groups of rows, then the roots, and below these up to limit rows that go
+// unread. All locks come first: at REPEATABLE READ the first read without a lock fixes what the batch
 // sees, and that must be newer than every lock. Rows that still have children stay.
 func (e *eraser) dropBatch(ctx context.Context, tx *onerow.Tx, l load, limit int, tallies []Tally) (out outcome, err error) {
 	out.gone, out.cut = map[rowRef]bool{}, map[rowRef]bool{}

@@ -28,6 +28,7 @@ type Bundle struct{ *eraser }
 // NewBundle looks where the roots are, in one statement.
 func NewBundle(ctx context.Context, db *sql.DB, g *graph.Graph, targets []Target) (*Bundle, error) {
 	b := &Bundle{newEraser(g, targets)}
+	b.bundled = true
 	return b, backoff.Read(ctx, func() error { return b.findRoots(ctx, db) })
 }
 

@@ -11,13 +11,13 @@ import (
 	"github.com/onerow/onerow/cascade/queue"
 )
 
-// SparedPrefix begins what is noted with a job that the plan's retention asked for and that has deleted
+// sparedPrefix begins what is noted with a job that the plan's retention asked for and that has deleted
 // nothing, see TakenBack.
-const SparedPrefix = "retention: "
+const sparedPrefix = "retention: "
 
 // TakenBack holds for an archived job a whose deletion somebody has taken back: by an undo, a restore or a
 // cancel. A job that was spared is none.
-const TakenBack = `a.state IN ('cancelled', 'restored') AND COALESCE(a.last_error, '') NOT LIKE '` + SparedPrefix + `%'`
+const TakenBack = `a.state IN ('cancelled', 'restored') AND COALESCE(a.last_error, '') NOT LIKE '` + sparedPrefix + `%'`
 
 // dueMore is read beside the row's age: whether a person has asked for its deletion since, which then is this
 // job's, by the audit's index (resource, resource_id); when somebody has taken one back, in microseconds
@@ -55,7 +55,7 @@ func (p *pass) isDue(ctx context.Context) (ended, ready bool, err error) {
 			return false, err
 		}
 		ended = true
-		return true, p.lease.Spare(ctx, tx, SparedPrefix+why)
+		return true, p.lease.Spare(ctx, tx, sparedPrefix+why)
 	})
 	if moved && errors.Is(err, errMoved) {
 		return false, false, nil

@@ -38,9 +38,9 @@ func (r *root) isOthers(at place) bool {
 	return at.deletion.Valid && at.deletion.Int64 != r.DeletionID
 }
 
-// rootOf is the root that a row is. Of several it may be none: the database compares keys by its collations.
+// rootOf is the root that a row is. With a bundle it may be none: the database compares by collations.
 func (e *eraser) rootOf(key rowkey.Key) (i int, err error) {
-	if len(e.roots) == 1 {
+	if !e.bundled {
 		return 0, nil
 	}
 	i, known := e.rootAt[key]
@@ -91,8 +91,8 @@ func (e *eraser) findRoots(ctx context.Context, db onerow.DB) error {
 }
 
 // lockRoots locks the roots where they were seen, and what foreign keys lock of them. One that has moved,
-// names another asset since, or is parked stays. So do, of several, those that take a batch of their own to
-// say why they are refused, see pass.findRoot. One statement per table and those of lockGuards.
+// names another asset since, or is parked stays. So do those of a bundle that take a job of their own to say
+// why they are refused, see pass.findRoot. One statement per table and those of lockGuards.
 func (e *eraser) lockRoots(ctx context.Context, tx *onerow.Tx) error {
 	for i := range e.roots {
 		r := &e.roots[i]
@@ -135,11 +135,11 @@ func (e *eraser) lockRootsIn(ctx context.Context, tx *onerow.Tx, t *graph.Table)
 		r := &e.roots[i]
 		r.locked = place{true, deletion, t, v}
 		locked = append(locked, v)
-		switch alone := len(e.roots) == 1; {
-		case r.isOthers(r.locked) && alone:
+		switch {
+		case r.isOthers(r.locked) && !e.bundled:
 			return e.refuseHidden(r, r.locked)
 		case r.isOthers(r.locked) || v.Asset != r.expected.row.Asset || e.parked[t.Name][v.Key]:
-		case t.Node.Managed && !deletion.Valid && !r.Due && !alone:
+		case t.Node.Managed && !deletion.Valid && !r.Due && e.bundled:
 		default:
 			r.keepForLater = r.inBothTables
 			if r.Due && !r.inBothTables {
@@ -155,10 +155,10 @@ func (e *eraser) lockRootsIn(ctx context.Context, tx *onerow.Tx, t *graph.Table)
 }
 
 // dropRoots is the end of the last batch: it deletes what goes unread below the locked roots, up to the
-// budget, and then those that have no other children. A single root is known to have been walked below, so
-// what goes unread goes first. Of several most have nothing below them, so that is asked first.
+// budget, and then those that have no other children. A pass has walked below the root, so what goes
+// unread goes first. Of a bundle's roots most have nothing below them, so that is asked first.
 func (e *eraser) dropRoots(ctx context.Context, tx *onerow.Tx, budget *int64, tallies []Tally, out *outcome) error {
-	if len(e.roots) == 1 {
+	if !e.bundled {
 		if e.roots[0].keepForLater {
 			return nil
 		}
