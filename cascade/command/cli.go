@@ -108,7 +108,7 @@ func dispatch(ctx context.Context, s shell.Environment) error {
 	if a.DSN == "" {
 		a.DSN = s.Getenv(shell.EnvDSN)
 	}
-	return command.Run(a)
+	return errors.Join(command.Run(a), a.Close())
 }
 
 // parse returns nil, nil when a flag has printed what was asked for.

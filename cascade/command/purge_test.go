@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"context"
+	"errors"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -110,7 +111,7 @@ func TestPurgeInterrupted(t *testing.T) {
 		}
 		cancel()
 	}()
-	if err := c.Run(ctx, a); err != nil {
+	if err := errors.Join(c.Run(ctx, a), a.Close()); err != nil {
 		t.Error(err)
 	}
 	if left := w.number("SELECT COUNT(*) FROM onerow_job_archive"); left == 0 || !strings.Contains(out.String(), "interrupted: the next call goes on") {

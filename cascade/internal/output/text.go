@@ -9,26 +9,19 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade/queue"
 )
 
 // Grouped writes a number with a comma at each thousand.
 func Grouped[N int | int64](n N) string {
-	digits := strconv.FormatInt(int64(n), 10)
-	sign := ""
-	if strings.HasPrefix(digits, "-") {
-		sign, digits = "-", digits[1:]
+	text := strconv.FormatInt(int64(n), 10)
+	first := 0
+	if n < 0 {
+		first = 1
 	}
-	var b strings.Builder
-	for i, r := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(r)
+	for at := len(text) - 3; at > first; at -= 3 {
+		text = text[:at] + "," + text[at:]
 	}
-	return sign + b.String()
+	return text
 }
 
 // Plural is "1 row", "2 rows".
@@ -37,6 +30,14 @@ func Plural[N int | int64](n N, noun string) string {
 		return "1 " + noun
 	}
 	return Grouped(n) + " " + noun + "s"
+}
+
+// RowsAndReferences is "2 rows and 1 reference", or "2 rows" where there are no references.
+func RowsAndReferences(rows, references int64) string {
+	if references == 0 {
+		return Plural(rows, "row")
+	}
+	return Plural(rows, "row") + " and " + Plural(references, "reference")
 }
 
 // AtLeast is a count with a mark where it was capped.
@@ -59,37 +60,6 @@ func Moment(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05")
 }
 
-// Troubled says that a job's last error tells why it is where it is. One that waits without a failure was
-// postponed: its table is gone, say, which is no fault of the job's.
-func Troubled(j queue.Job) bool {
-	switch j.State {
-	case queue.Ready, queue.Dead, queue.Leftovers, queue.Held, queue.OnPause:
-		return true
-	}
-	return j.Failures > 0
-}
-
-// RowName is "project 42". Text keys are shown without their encoding.
-func RowName(j queue.Job) string {
-	return Shorten(Printable(j.Resource)+" "+RowKey(j.ResourceID), 48)
-}
-
-// RowKey is an encoded key as a person reads it: "42", "101,1993-09-21", "0x00ff".
-func RowKey(encoded string) string {
-	parts, err := onerow.DecodeKey(encoded)
-	if err != nil {
-		return Shorten(Printable(encoded), 48)
-	}
-	texts := make([]string, len(parts))
-	for i, part := range parts {
-		texts[i] = fmt.Sprint(part)
-		if raw, ok := part.([]byte); ok {
-			texts[i] = fmt.Sprintf("0x%x", raw)
-		}
-	}
-	return Shorten(Printable(strings.Join(texts, ",")), 48)
-}
-
 // Shorten cuts text to at most n characters.
 func Shorten(text string, n int) string {
 	if utf8.RuneCountInString(text) <= n {
@@ -98,35 +68,29 @@ func Shorten(text string, n int) string {
 	return string([]rune(text)[:n-1]) + "…"
 }
 
-// Table prints rows in columns. Columns whose title begins with '>' are numbers, set
-// flush right; the last column is not padded.
+// Table prints rows in columns, as wide as they have to be. Columns whose title begins with '>' are numbers,
+// set flush right; no line ends with blanks.
 func Table(w io.Writer, titles []string, rows [][]string) error {
-	right := make([]bool, len(titles))
-	width := make([]int, len(titles))
 	head := make([]string, len(titles))
+	width := make([]int, len(titles)) // negative: flush left
 	for i, title := range titles {
 		head[i] = strings.TrimPrefix(title, ">")
-		right[i] = head[i] != title
 	}
 	all := append([][]string{head}, rows...)
-	for _, row := range all {
-		for i, cell := range row {
-			width[i] = max(width[i], utf8.RuneCountInString(cell))
+	for i, title := range titles {
+		for _, row := range all {
+			width[i] = max(width[i], utf8.RuneCountInString(row[i]))
+		}
+		if head[i] == title {
+			width[i] = -width[i]
 		}
 	}
 	for _, row := range all {
-		var line strings.Builder
+		line := ""
 		for i, cell := range row {
-			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
-			switch {
-			case right[i]:
-				line.WriteString(pad + cell)
-			default:
-				line.WriteString(cell + pad)
-			}
-			line.WriteString("  ")
+			line += fmt.Sprintf("%*s  ", width[i], cell)
 		}
-		if _, err := fmt.Fprintln(w, strings.TrimRight(line.String(), " ")); err != nil {
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " ")); err != nil {
 			return err
 		}
 	}

@@ -76,7 +76,7 @@ type Purged struct {
 const mostCounted = 100_000
 
 // Run purges kind after kind. What one is refused, a right or a lock, keeps the others from nothing.
-func (c *Purge) Run(ctx context.Context, a *shell.App) (err error) {
+func (c *Purge) Run(ctx context.Context, a *shell.App) error {
 	kinds, err := c.Kinds()
 	if err != nil {
 		return err
@@ -88,17 +88,17 @@ func (c *Purge) Run(ctx context.Context, a *shell.App) (err error) {
 	if err != nil {
 		return shell.Stopped(ctx, err)
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	all := make([]Purged, len(kinds))
 	show := shell.NewCounter(a)
 	var errs []error
+	pace := shell.NewPacer(a, db, c.Load, nil, show)
 	for i, kind := range kinds {
 		p := &all[i]
 		p.What, p.Tables = kind.Name, kind.Tables
 		if kind.Age > 0 {
 			p.Keep = kind.Age.String()
 		}
-		err := c.one(ctx, db, kind, p, show)
+		err := c.one(ctx, db, kind, p, show, pace)
 		switch {
 		case ctx.Err() != nil:
 			p.Note = "interrupted: the next call goes on"
@@ -113,48 +113,35 @@ func (c *Purge) Run(ctx context.Context, a *shell.App) (err error) {
 }
 
 // one purges one kind.
-func (c *Purge) one(ctx context.Context, db *sql.DB, kind retention.Kind, p *Purged, show *shell.Counter) (err error) {
+func (c *Purge) one(ctx context.Context, db *sql.DB, kind retention.Kind, p *Purged, show *shell.Counter, pace *shell.Pacer) (err error) {
 	if c.DryRun {
 		p.Waiting, err = kind.Waiting(ctx, db, mostCounted)
 		return err
 	}
 	for {
-		begin := time.Now()
 		n, err := kind.Purge(ctx, db, retention.Batch)
 		p.Removed += n
 		if err != nil || n < retention.Batch {
 			return err
 		}
 		show.Say(func() string { return fmt.Sprintf("%s: %s removed", kind.Name, output.Grouped(p.Removed)) })
-		rest := time.NewTimer(time.Duration(float64(time.Since(begin)) * (1/c.Load - 1)))
-		select {
-		case <-ctx.Done():
-			rest.Stop()
-			return ctx.Err()
-		case <-rest.C:
+		if err := pace.Wait(ctx); err != nil {
+			return err
 		}
 	}
 }
 
+// print writes a line for each kind.
 func (c *Purge) print(a *shell.App, all []Purged) error {
-	if c.JSON {
-		return shell.PrintJSON(a, all)
-	}
-	rows := make([][]string, len(all))
-	for i, p := range all {
-		n := output.Grouped(p.Removed)
-		if c.DryRun {
-			n = output.Grouped(p.Waiting)
-		}
-		note := p.Note
-		if p.Error != "" {
-			note = "failed, see the error"
-		}
-		rows[i] = []string{p.What, n, p.Tables, note}
-	}
 	title := ">REMOVED"
 	if c.DryRun {
 		title = ">TO REMOVE"
 	}
-	return output.Table(a.Stdout, []string{"WHAT", title, "TABLES", "NOTE"}, rows)
+	return shell.PrintList(a, c.JSON, all, "", []string{"WHAT", title, "TABLES", "NOTE"}, func(p Purged) []string {
+		note := p.Note
+		if p.Error != "" {
+			note = "failed, see the error"
+		}
+		return []string{p.What, output.Grouped(p.Removed + p.Waiting), p.Tables, note} // one of them is 0
+	})
 }

@@ -4,7 +4,6 @@ package age
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -67,35 +66,26 @@ type retained struct {
 	Error  string `json:"error,omitempty"`
 }
 
-// retainer is that of a command.
-func retainer(ctx context.Context, a *shell.App, f shell.PlanFlag) (*cascade.Retainer, *sql.DB, error) {
-	plan, err := a.Plan(f)
+// openRetainer opens what works the plan's policies, of which there is one at least.
+func openRetainer(ctx context.Context, a *shell.App, f shell.PlanFlag) (*cascade.Retainer, error) {
+	plan, db, err := a.OpenPlanned(ctx, f)
 	if err != nil {
-		return nil, nil, err
-	}
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	r, err := cascade.NewRetainer(db, plan)
-	if err != nil {
-		return nil, nil, errors.Join(err, db.Close())
+	if err == nil && len(r.Names()) == 0 {
+		err = usage.Errorf("the plan has no retention; see %s retention --help", output.ProgramName)
 	}
-	if len(r.Names()) == 0 {
-		return nil, nil, errors.Join(usage.Errorf("the plan has no retention; see %s retention --help", output.ProgramName), db.Close())
-	}
-	return r, db, nil
+	return r, err
 }
 
 // Run prints the policies.
-func (c *retentionListCmd) Run(ctx context.Context, a *shell.App) (err error) {
-	r, db, err := retainer(ctx, a, c.PlanFlag)
+func (c *retentionListCmd) Run(ctx context.Context, a *shell.App) error {
+	r, err := openRetainer(ctx, a, c.PlanFlag)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	var all []retained
-	var rows [][]string
 	var errs []error
 	for _, name := range r.Names() {
 		due, err := r.Due(ctx, name, mostDue+1)
@@ -106,12 +96,8 @@ func (c *retentionListCmd) Run(ctx context.Context, a *shell.App) (err error) {
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))
 		}
 		all = append(all, p)
-		rows = append(rows, p.row())
 	}
-	if c.JSON {
-		return errors.Join(append(errs, shell.PrintJSON(a, all))...)
-	}
-	return errors.Join(append(errs, output.Table(a.Stdout, []string{"RESOURCE", ">DUE", "OLDEST", "WINDOW", "POLICY"}, rows))...)
+	return errors.Join(errors.Join(errs...), shell.PrintList(a, c.JSON, all, "", []string{"RESOURCE", ">DUE", "OLDEST", "WINDOW", "POLICY"}, retained.row))
 }
 
 func (p retained) row() []string {
@@ -161,25 +147,21 @@ Examples:
 }
 
 // Run goes through the policies.
-func (c *retentionRunCmd) Run(ctx context.Context, a *shell.App) (err error) {
-	r, db, err := retainer(ctx, a, c.PlanFlag)
+func (c *retentionRunCmd) Run(ctx context.Context, a *shell.App) error {
+	r, err := openRetainer(ctx, a, c.PlanFlag)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	names := r.Names()
+	names, do := r.Names(), queueDue
 	if c.Resource != "" {
 		names = []string{c.Resource}
 	}
+	if c.DryRun {
+		do = showDue
+	}
 	var errs []error
 	for _, name := range names {
-		do := c.queue
-		if c.DryRun {
-			do = c.show
-		}
-		if err := do(ctx, a, r, name); err != nil {
-			errs = append(errs, err)
-		}
+		errs = append(errs, do(ctx, a, r, name))
 	}
 	return shell.Stopped(ctx, errors.Join(errs...))
 }
@@ -187,10 +169,10 @@ func (c *retentionRunCmd) Run(ctx context.Context, a *shell.App) (err error) {
 // shownRows is how many rows a dry run names.
 const shownRows = 10
 
-func (c *retentionRunCmd) show(ctx context.Context, a *shell.App, r *cascade.Retainer, name string) error {
+// showDue says how many rows are due, and names the oldest.
+func showDue(ctx context.Context, a *shell.App, r *cascade.Retainer, name string) error {
 	var rows [][]string
-	n := int64(0)
-	counter := shell.NewCounter(a)
+	n, counter := int64(0), shell.NewCounter(a)
 	passed, err := r.DryRun(ctx, name, func(id, age string) error {
 		if n++; n <= shownRows {
 			rows = append(rows, []string{output.RowName(queue.Job{Resource: name, ResourceID: id}), age})
@@ -201,7 +183,7 @@ func (c *retentionRunCmd) show(ctx context.Context, a *shell.App, r *cascade.Ret
 	if err = errors.Join(err, counter.End()); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(a.Stdout, "%s: %s would be queued%s\n", output.Printable(name), output.Plural(n, "row"), passedWords(passed)); err != nil || n == 0 {
+	if err := a.Say("%s: %s would be queued%s", output.Printable(name), output.Plural(n, "row"), passedWords(passed)); err != nil || n == 0 {
 		return err
 	}
 	return output.Table(a.Stdout, []string{"ROW", "OLD SINCE"}, rows)
@@ -214,7 +196,8 @@ func passedWords(passed int) string {
 	return fmt.Sprintf("; %s more stay: of them a job is open, dead or has parked rows, or a deletion was taken back", output.Grouped(int64(passed)))
 }
 
-func (c *retentionRunCmd) queue(ctx context.Context, a *shell.App, r *cascade.Retainer, name string) error {
+// queueDue queues the rows that are due.
+func queueDue(ctx context.Context, a *shell.App, r *cascade.Retainer, name string) error {
 	queued, passed, why := int64(0), 0, ""
 	counter := shell.NewCounter(a)
 	for {
@@ -227,7 +210,7 @@ func (c *retentionRunCmd) queue(ctx context.Context, a *shell.App, r *cascade.Re
 			if err = errors.Join(err, counter.End()); err != nil && queued == 0 {
 				return err
 			}
-			_, perr := fmt.Fprintf(a.Stdout, "%s: %s queued%s%s\n", output.Printable(name), output.Plural(queued, "row"), passedWords(passed), why)
+			perr := a.Say("%s: %s queued%s%s", output.Printable(name), output.Plural(queued, "row"), passedWords(passed), why)
 			return errors.Join(err, perr)
 		}
 		counter.Say(func() string { return name + ": " + output.Plural(queued, "row") + " queued" })

@@ -9,7 +9,6 @@ import (
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/undo"
-	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/repo"
 )
@@ -17,8 +16,7 @@ import (
 // Cancel ends a deletion that may have begun.
 type Cancel struct {
 	shell.PlanFlag
-	shell.ActorFlags
-	Job int64 `arg:"" name:"job" help:"The job's number, as jobs lists it."`
+	shell.JobArg
 }
 
 // Help is the command's longer description.
@@ -38,24 +36,19 @@ Examples:
 }
 
 // Run cancels the job.
-func (c *Cancel) Run(ctx context.Context, a *shell.App) (err error) {
-	if c.Job < 1 {
-		return usage.Errorf("%d is no job's number: see %s jobs", c.Job, output.ProgramName)
+func (c *Cancel) Run(ctx context.Context, a *shell.App) error {
+	if err := shell.CheckJob("", c.Job, "jobs"); err != nil {
+		return err
 	}
-	plan, err := a.Plan(c.PlanFlag)
+	plan, db, err := a.OpenPlanned(ctx, c.PlanFlag)
 	if err != nil {
 		return err
 	}
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	back, job, err := repo.CancelJob(c.Acting(ctx, a), db, plan, c.Job)
 	switch {
 	case errors.Is(err, queue.ErrNoJob):
-		return output.Said(fmt.Sprintf("there is no job %d: see %s jobs", c.Job, output.ProgramName), err)
-	case errors.Is(err, queue.ErrWrongState):
+		return shell.JobError(c.Job, err)
+	case errors.Is(err, queue.ErrNotOpen):
 		return output.Said(fmt.Sprintf("job %d is done: what it has deleted comes back with %s restore %d, where the plan keeps it", c.Job, output.ProgramName, c.Job), err)
 	case errors.Is(err, queue.ErrOpenJob):
 		return output.Said(fmt.Sprintf("job %d has a newer one for the same row, which is open: cancel that one", c.Job), err)
@@ -78,6 +71,5 @@ func (c *Cancel) Run(ctx context.Context, a *shell.App) (err error) {
 	if len(gone) == 0 {
 		gone = []string{"nothing below it had been deleted"}
 	}
-	_, err = fmt.Fprintln(a.Stdout, strings.Join(append(lines, gone...), "\n"))
-	return err
+	return a.Say("%s", strings.Join(append(lines, gone...), "\n"))
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/inspect"
@@ -63,7 +64,7 @@ type EstimateJSON struct {
 }
 
 // Run prints the estimate.
-func (c *Plan) Run(ctx context.Context, a *shell.App) (err error) {
+func (c *Plan) Run(ctx context.Context, a *shell.App) error {
 	plan, err := a.Plan(c.PlanFlag)
 	if err != nil {
 		return err
@@ -91,7 +92,6 @@ func (c *Plan) Run(ctx context.Context, a *shell.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := root.Encode(ctx, db, plan); err != nil {
 		return fit.Explained(ctx, db, plan, err)
 	}
@@ -107,8 +107,7 @@ func (c *Plan) Run(ctx context.Context, a *shell.App) (err error) {
 	if c.JSON {
 		return shell.PrintJSON(a, EstimateJSON{e.Root, e.Tables, sortedNames(e.Capped), e.Detached, sortedNames(e.CappedDetached), e.Assets, e.Batches, e.Loops})
 	}
-	_, err = fmt.Fprint(a.Stdout, drawEstimate(plan, root, e))
-	return err
+	return a.Print(drawEstimate(plan, root, e))
 }
 
 func sortedNames(set map[string]bool) []string {
@@ -133,10 +132,10 @@ func drawEstimate(plan schema.Plan, root target.Row, e inspect.Estimate) string 
 	t.add(root.Node.Name, "", "")
 	width := 0
 	for _, l := range t.lines {
-		width = max(width, len([]rune(l[0])))
+		width = max(width, utf8.RuneCountInString(l[0]))
 	}
 	for _, l := range t.lines {
-		fmt.Fprintf(&b, "%s%s  %s\n", l[0], strings.Repeat(" ", width-len([]rune(l[0]))), l[1])
+		fmt.Fprintf(&b, "%-*s  %s\n", width, l[0], l[1])
 	}
 	fmt.Fprintf(&b, "\nto be deleted: %s in %s, %s, in about %s\n", output.AtLeast(output.SumRows(e.Tables), capped, "row"), output.Plural(len(e.Tables), "table"),
 		output.AtLeast(e.Assets, capped, "asset"), batches(e.Batches, capped))

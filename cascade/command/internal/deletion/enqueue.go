@@ -5,7 +5,6 @@ package deletion
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -84,7 +83,7 @@ func (c *Enqueue) check() error {
 }
 
 // Run queues the job, or the jobs.
-func (c *Enqueue) Run(ctx context.Context, a *shell.App) (err error) {
+func (c *Enqueue) Run(ctx context.Context, a *shell.App) error {
 	plan, err := a.Plan(c.PlanFlag)
 	if err != nil {
 		return err
@@ -104,7 +103,6 @@ func (c *Enqueue) Run(ctx context.Context, a *shell.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := root.Encode(ctx, db, plan); err != nil {
 		return err
 	}
@@ -115,8 +113,7 @@ func (c *Enqueue) Run(ctx context.Context, a *shell.App) (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(a.Stdout, line)
-	return err
+	return a.Say("%s", line)
 }
 
 // one is the dry run of one row.
@@ -132,6 +129,5 @@ func (c *Enqueue) one(ctx context.Context, a *shell.App, db *sql.DB, root target
 	if d.From == "" {
 		what += "; the row is not there, it is gone already or never was: only what is left below it would be deleted"
 	}
-	_, err = fmt.Fprintf(a.Stdout, "%s (%s plan counts what is below it)\n", what, output.ProgramName)
-	return err
+	return a.Say("%s (%s plan counts what is below it)", what, output.ProgramName)
 }

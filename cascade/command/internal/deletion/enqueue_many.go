@@ -19,7 +19,7 @@ import (
 const rootsPerPage = 500
 
 // many queues the rows of a condition or a query.
-func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan) (err error) {
+func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan) error {
 	node, err := target.Node(plan, c.Resource)
 	if err != nil {
 		return err
@@ -28,7 +28,6 @@ func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan) (err
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	s, err := newSelection(ctx, db, plan, node)
 	if err != nil {
 		return err
@@ -63,8 +62,7 @@ func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan) (err
 		if err != nil {
 			return fmt.Errorf("the SQL of %s: %w", flag, err)
 		}
-		_, err = fmt.Fprintf(a.Stdout, "%s of %s; nothing was queued\n", output.Plural(n, "row"), node.Name)
-		return err
+		return a.Say("%s of %s; nothing was queued", output.Plural(n, "row"), node.Name)
 	}
 	var done queue.EnqueuedMany
 	show := shell.NewCounter(a)
@@ -89,8 +87,7 @@ func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan) (err
 	case err != nil:
 		return fmt.Errorf("%s; it is safe to run the same command again: %w", manyTold(done), err)
 	}
-	_, err = fmt.Fprintln(a.Stdout, manyTold(done))
-	return err
+	return a.Say("%s", manyTold(done))
 }
 
 func manyTold(done queue.EnqueuedMany) string {

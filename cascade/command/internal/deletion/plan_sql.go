@@ -2,7 +2,6 @@ package deletion
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -24,20 +23,12 @@ type planStatement struct {
 }
 
 // statements prints what workers send, as a file of SQL.
-func (c *Plan) statements(ctx context.Context, a *shell.App, plan schema.Plan) (err error) {
+func (c *Plan) statements(ctx context.Context, a *shell.App, plan schema.Plan) error {
 	db, err := a.Open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := plan.Check(); err != nil {
-		return err
-	}
-	var list []work.Statement
-	g, err := graph.Read(ctx, db, plan)
-	if err == nil {
-		list, err = work.Statements(ctx, db, g)
-	}
+	list, err := inspect.PlanSQL(ctx, db, plan)
 	if err != nil {
 		return fit.Explained(ctx, db, plan, err)
 	}
@@ -59,6 +50,5 @@ func (c *Plan) statements(ctx context.Context, a *shell.App, plan schema.Plan) (
 		}
 		fmt.Fprintf(&b, "-- %s\n%s;\n", s.What, s.SQL)
 	}
-	_, err = fmt.Fprint(a.Stdout, b.String())
-	return err
+	return a.Print(b.String())
 }

@@ -52,7 +52,7 @@ Examples:
 }
 
 // Run brings the rows back.
-func (c *Restore) Run(ctx context.Context, a *shell.App) (err error) {
+func (c *Restore) Run(ctx context.Context, a *shell.App) error {
 	switch {
 	case c.Job < 0, c.Deletion < 0, c.Job == 0 && c.Deletion == 0:
 		return usage.Errorf("say which job, by its number: see %s trash list", output.ProgramName)
@@ -63,15 +63,10 @@ func (c *Restore) Run(ctx context.Context, a *shell.App) (err error) {
 	case c.Load < 0.01 || c.Load > 1:
 		return usage.Errorf("--load is %g; it should be a share from 0.01 to 1", c.Load)
 	}
-	plan, err := a.Plan(c.PlanFlag)
+	plan, db, err := a.OpenPlanned(ctx, c.PlanFlag)
 	if err != nil {
 		return err
 	}
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	if c.Job == 0 {
 		if c.Job, err = jobOf(ctx, db, c.Deletion); err != nil {
 			return err
@@ -93,7 +88,7 @@ func (c *Restore) dryRun(ctx context.Context, a *shell.App, db *sql.DB, plan sch
 		return err
 	}
 	if p.RootMissing != "" {
-		if _, err := fmt.Fprintf(a.Stdout, "the row itself does not come back: %s\n", output.OneLine(p.RootMissing)); err != nil {
+		if err := a.Say("the row itself does not come back: %s", output.OneLine(p.RootMissing)); err != nil {
 			return err
 		}
 	}
@@ -105,8 +100,7 @@ func tellMissing(a *shell.App, title string, p recover.Progress) error {
 	if len(p.Missing) == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintln(a.Stdout, title+"\n  "+strings.Join(undo.Missing(p), "\n  "))
-	return err
+	return a.Say("%s", title+"\n  "+strings.Join(undo.Missing(p), "\n  "))
 }
 
 // refused says what to do where a job cannot be restored at all.
@@ -150,7 +144,7 @@ func (c *Restore) restore(ctx context.Context, a *shell.App, db *sql.DB, plan sc
 		return c.refused(err)
 	}
 	if told := restoredTold(p); told != "" {
-		if _, perr := fmt.Fprintln(a.Stdout, told); perr != nil {
+		if perr := a.Say("%s", told); perr != nil {
 			return errors.Join(err, perr)
 		}
 	}
@@ -162,7 +156,7 @@ func (c *Restore) restore(ctx context.Context, a *shell.App, db *sql.DB, plan sc
 	case err != nil:
 		return fmt.Errorf("%w; %s restore %d goes on", err, output.ProgramName, c.Job)
 	}
-	if _, err := fmt.Fprintln(a.Stdout, undo.ToldRestored(back, p)); err != nil {
+	if err := a.Say("%s", undo.ToldRestored(back, p)); err != nil {
 		return err
 	}
 	if err := tellMissing(a, "not back:", p); err != nil {

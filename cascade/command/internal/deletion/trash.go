@@ -2,18 +2,15 @@ package deletion
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/cascade/queue"
-	"github.com/onerow/onerow/schema"
 )
 
 // Trash lists what can be brought back, or removes it.
@@ -61,7 +58,7 @@ type keptJob struct {
 }
 
 // Run prints the jobs.
-func (c *trashListCmd) Run(ctx context.Context, a *shell.App) (err error) {
+func (c *trashListCmd) Run(ctx context.Context, a *shell.App) error {
 	if c.Limit < 1 {
 		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
 	}
@@ -69,37 +66,28 @@ func (c *trashListCmd) Run(ctx context.Context, a *shell.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	kept, err := admin.ListTrash(ctx, db, 0, c.Limit)
 	if err != nil {
 		return err
 	}
-	all, rows := make([]keptJob, len(kept)), make([][]string, len(kept))
+	all := make([]keptJob, len(kept))
 	for i, k := range kept {
-		all[i].Kept = k
-		name, state := "(its job was purged)", ""
 		job, err := queue.Get(ctx, db, k.JobID)
-		switch {
-		case err == nil:
-			name, state = output.RowName(job), string(job.State)
-			all[i].Resource, all[i].ResourceID, all[i].State = job.Resource, job.ResourceID, state
-		case !errors.Is(err, queue.ErrNoJob):
+		if err != nil && !errors.Is(err, queue.ErrNoJob) {
 			return err
 		}
-		stuck := ""
+		all[i] = keptJob{k, job.Resource, job.ResourceID, string(job.State)}
+	}
+	return shell.PrintList(a, c.JSON, all, "the trash is empty", []string{">JOB", "ROW", "STATE", ">ROWS", ">REFERENCES", ">STUCK", "SINCE", "EXPIRES"}, func(k keptJob) []string {
+		name, stuck := "(its job was purged)", ""
+		if k.State != "" {
+			name = output.RowName(queue.Job{Resource: k.Resource, ResourceID: k.ResourceID})
+		}
 		if k.Stuck > 0 {
 			stuck = output.Grouped(k.Stuck)
 		}
-		rows[i] = []string{fmt.Sprint(k.JobID), name, state, output.Grouped(k.Rows), output.Grouped(k.References), stuck, output.Moment(k.Since), output.Moment(k.Expires)}
-	}
-	if c.JSON {
-		return shell.PrintJSON(a, all)
-	}
-	if len(rows) == 0 {
-		_, err := fmt.Fprintln(a.Stderr, "the trash is empty")
-		return err
-	}
-	return output.Table(a.Stdout, []string{">JOB", "ROW", "STATE", ">ROWS", ">REFERENCES", ">STUCK", "SINCE", "EXPIRES"}, rows)
+		return []string{fmt.Sprint(k.JobID), name, k.State, output.Grouped(k.Rows), output.Grouped(k.References), stuck, output.Moment(k.Since), output.Moment(k.Expires)}
+	})
 }
 
 type trashShowCmd struct {
@@ -118,15 +106,14 @@ Examples:
 }
 
 // Run prints the tables.
-func (c *trashShowCmd) Run(ctx context.Context, a *shell.App) (err error) {
-	if c.Job < 1 {
-		return usage.Errorf("%d is no job's number: see %s trash list", c.Job, output.ProgramName)
+func (c *trashShowCmd) Run(ctx context.Context, a *shell.App) error {
+	if err := shell.CheckJob("", c.Job, "trash list"); err != nil {
+		return err
 	}
 	db, err := a.OpenMigrated(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	return showTrash(ctx, a, db, c.Job, c.JSON)
 }
 
@@ -136,20 +123,13 @@ func showTrash(ctx context.Context, a *shell.App, db onerow.DB, job int64, asJSO
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return shell.PrintJSON(a, kept)
-	}
-	if len(kept) == 0 {
-		_, err := fmt.Fprintf(a.Stderr, "nothing of job %d is in the trash\n", job)
-		return err
-	}
-	rows := make([][]string, len(kept))
-	for i, k := range kept {
-		rows[i] = []string{output.Shorten(output.Printable(k.Table), 64), output.Grouped(k.Rows), output.Grouped(k.References), output.Grouped(k.Stuck),
+	return shell.PrintList(a, asJSON, kept, nothingKept(job), []string{"TABLE", ">ROWS", ">REFERENCES", ">STUCK", "SINCE", "EXPIRES", "WHY STUCK"}, func(k admin.KeptTable) []string {
+		return []string{output.Shorten(output.Printable(k.Table), 64), output.Grouped(k.Rows), output.Grouped(k.References), output.Grouped(k.Stuck),
 			output.Moment(k.Since), output.Moment(k.Expires), output.Shorten(output.OneLine(k.Why), 160)}
-	}
-	return output.Table(a.Stdout, []string{"TABLE", ">ROWS", ">REFERENCES", ">STUCK", "SINCE", "EXPIRES", "WHY STUCK"}, rows)
+	})
 }
+
+func nothingKept(job int64) string { return fmt.Sprintf("nothing of job %d is in the trash", job) }
 
 type trashPurgeCmd struct {
 	shell.PlanFlag
@@ -174,8 +154,10 @@ const purgeTrashRows = 5000
 
 // Run purges.
 func (c *trashPurgeCmd) Run(ctx context.Context, a *shell.App) (err error) {
-	if c.Job < 0 {
-		return usage.Errorf("--job is %d, which is no job's number: see %s trash list", c.Job, output.ProgramName)
+	if c.Job != 0 {
+		if err := shell.CheckJob("--job", c.Job, "trash list"); err != nil {
+			return err
+		}
 	}
 	plan, err := a.Plan(c.PlanFlag)
 	if err != nil {
@@ -190,32 +172,22 @@ func (c *trashPurgeCmd) Run(ctx context.Context, a *shell.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	if c.Job > 0 {
 		n, err := admin.ExpireTrash(c.Acting(ctx, a), db, c.Job)
+		if err == nil && n == 0 {
+			err = a.Note("%s", nothingKept(c.Job))
+		}
 		if err != nil {
 			return err
 		}
-		if n == 0 {
-			if _, err := fmt.Fprintf(a.Stderr, "nothing of job %d is in the trash\n", c.Job); err != nil {
-				return err
-			}
-		}
 	}
-	return purgeTrash(ctx, a, db, plan, assets)
-}
-
-func purgeTrash(ctx context.Context, a *shell.App, db *sql.DB, plan schema.Plan, assets cascade.Assets) error {
 	show, removed := shell.NewCounter(a), int64(0)
 	for {
 		n, err := admin.PurgeTrash(ctx, db, plan, assets, purgeTrashRows)
 		removed += n
 		if err != nil || n < purgeTrashRows {
-			err = errors.Join(err, show.End())
-			if _, perr := fmt.Fprintf(a.Stdout, "%s removed from the trash, copies of rows that are back included\n", output.Plural(removed, "row")); perr != nil {
-				err = errors.Join(err, perr)
-			}
-			return shell.Stopped(ctx, err)
+			said := a.Say("%s removed from the trash, copies of rows that are back included", output.Plural(removed, "row"))
+			return shell.Stopped(ctx, errors.Join(err, show.End(), said))
 		}
 		show.Say(func() string { return output.Plural(removed, "row") + " removed" })
 	}

@@ -43,24 +43,19 @@ Examples:
 }
 
 // Run takes the deletion back.
-func (c *Undo) Run(ctx context.Context, a *shell.App) (err error) {
-	plan, err := a.Plan(c.PlanFlag)
-	if err != nil {
-		return err
-	}
+func (c *Undo) Run(ctx context.Context, a *shell.App) error {
 	if c.Deletion < 1 {
 		return usage.Errorf("%d is no deletion's number: see deletion_id in %s jobs --json", c.Deletion, output.ProgramName)
 	}
-	db, err := a.OpenMigrated(ctx)
+	plan, db, err := a.OpenPlanned(ctx, c.PlanFlag)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	back, err := undo.Restore(c.Acting(ctx, a), db, plan, c.Deletion)
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintln(a.Stdout, undo.Told(back)); err != nil {
+	if err := a.Say("%s", undo.Told(back)); err != nil {
 		return err
 	}
 	lines, err := notBack(ctx, db, plan, back)
@@ -68,7 +63,7 @@ func (c *Undo) Run(ctx context.Context, a *shell.App) (err error) {
 		return fmt.Errorf("the deletion is taken back; what does not come back with it cannot be read: %w", err)
 	}
 	for _, line := range lines {
-		if _, err := fmt.Fprintln(a.Stdout, line); err != nil {
+		if err := a.Say("%s", line); err != nil {
 			return err
 		}
 	}

@@ -58,21 +58,15 @@ const orphansPerPage = 500
 const flushEvery = time.Second
 
 // Run prints the missing rows.
-func (c *Orphans) Run(ctx context.Context, a *shell.App) (err error) {
-	plan, err := a.Plan(c.PlanFlag)
-	if err != nil {
-		return err
-	}
+func (c *Orphans) Run(ctx context.Context, a *shell.App) error {
 	if c.Limit < 0 {
 		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
 	}
-	db, err := a.OpenMigrated(ctx)
+	plan, db, err := a.OpenPlanned(ctx, c.PlanFlag)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-
-	list := shell.NewStream(a, c.JSON, func(v any) string { return orphanTold(v.(inspect.Orphan)) })
+	list := shell.NewStream(a, c.JSON, orphanTold)
 	queue := &orphanQueue{db: db, plan: plan, flushed: time.Now()}
 	// Where to go on: behind it are no rows that are only about to be queued.
 	show, position := shell.NewCounter(a), c.After
@@ -114,7 +108,7 @@ func (c *Orphans) Run(ctx context.Context, a *shell.App) (err error) {
 		return usage.Errorf("--after is not a position that this command has printed for this plan and --table")
 	}
 	err = fit.Explained(ctx, db, plan, err)
-	if _, perr := fmt.Fprintln(a.Stderr, end.summary()); perr != nil {
+	if perr := a.Note("%s", end.summary()); perr != nil {
 		return errors.Join(err, perr)
 	}
 	if err == nil && c.Check && list.Count > 0 {

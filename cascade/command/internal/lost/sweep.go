@@ -68,9 +68,8 @@ func (c *Sweep) Run(ctx context.Context, a *shell.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 
-	list, show := shell.NewStream(a, c.JSON, func(v any) string { return findingTold(v.(inspect.Finding)) }), shell.NewCounter(a)
+	list, show := shell.NewStream(a, c.JSON, findingTold), shell.NewCounter(a)
 	seen, err := inspect.Sweep(ctx, db, plan, store, inspect.SweepOptions{Prefix: c.Prefix, Grace: c.Grace, Delete: c.Delete, Limit: c.Limit},
 		func(f inspect.Finding) error {
 			show.Say(func() string { return output.Plural(list.Count, "finding") + ", now " + f.Name })
@@ -80,7 +79,7 @@ func (c *Sweep) Run(ctx context.Context, a *shell.App) (err error) {
 	if errors.Is(err, inspect.ErrNoAssets) {
 		return usage.Errorf("no resource or table of the plan has an asset column, so every object would seem lost")
 	}
-	if _, perr := fmt.Fprintln(a.Stderr, sweptTold(seen, c.Delete)); perr != nil {
+	if perr := a.Note("%s", sweptTold(seen, c.Delete)); perr != nil {
 		return errors.Join(err, perr)
 	}
 	return err

@@ -4,7 +4,6 @@ package operate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -44,7 +43,7 @@ Examples:
 }
 
 // Run prints the jobs.
-func (c *Jobs) Run(ctx context.Context, a *shell.App) (err error) {
+func (c *Jobs) Run(ctx context.Context, a *shell.App) error {
 	if c.Limit < 1 {
 		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
 	}
@@ -59,64 +58,39 @@ func (c *Jobs) Run(ctx context.Context, a *shell.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	jobs, err := c.jobs(ctx, db)
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return shell.PrintJSON(a, jobs)
-	}
-	if err := NotePause(ctx, db, a); err != nil {
-		return err
-	}
-	if len(jobs) == 0 {
-		what := "no jobs"
-		switch {
-		case c.State != "":
-			what = "no jobs that are " + c.State
-		case c.Search != "":
-			what = "no jobs found"
+	var waits map[string]string
+	if !c.JSON {
+		err = NotePause(ctx, db, a)
+		if err == nil && len(jobs) > 0 {
+			waits, err = waiting(ctx, db)
 		}
-		_, err := fmt.Fprintln(a.Stderr, what)
-		return err
+		if err != nil {
+			return err
+		}
 	}
-	waits, err := waiting(ctx, db)
-	if err != nil {
-		return err
+	none := "no jobs"
+	switch {
+	case c.State != "":
+		none = "no jobs that are " + c.State
+	case c.Search != "":
+		none = "no jobs found"
 	}
-	rows := make([][]string, len(jobs))
-	for i, j := range jobs {
-		rows[i] = jobRow(j, waits)
-	}
-	titles, rows := shell.WithError([]string{">JOB", "STATE", "ROW", ">ROWS", ">FAILURES", "CREATED", "DUE OR ENDED", "ERROR"}, rows)
-	return output.Table(a.Stdout, titles, rows)
+	return shell.PrintList(a, c.JSON, jobs, none, []string{">JOB", "STATE", "ROW", ">ROWS", ">FAILURES", "CREATED", "DUE OR ENDED", "?ERROR"},
+		func(j queue.Job) []string { return jobRow(j, waits) })
 }
 
+// jobs are those that are searched for, or the newest of a state.
 func (c *Jobs) jobs(ctx context.Context, db onerow.DB) ([]queue.Job, error) {
 	if c.Search != "" {
 		return admin.Search(ctx, db, c.Search, c.Limit)
 	}
-	return list(ctx, db, queue.State(c.State), c.Limit)
-}
-
-// list pages through the jobs, newest first.
-func list(ctx context.Context, db onerow.DB, state queue.State, limit int) ([]queue.Job, error) {
-	jobs := []queue.Job{}
-	var after int64
-	for len(jobs) < limit {
-		page := min(limit-len(jobs), 1000)
-		more, err := queue.List(ctx, db, queue.ListOptions{State: state, After: after, Limit: page})
-		if err != nil {
-			return nil, err
-		}
-		jobs = append(jobs, more...)
-		if len(more) < page {
-			break
-		}
-		after = more[len(more)-1].ID
-	}
-	return jobs, nil
+	return shell.ReadPages(c.Limit, func(last queue.Job, limit int) ([]queue.Job, error) {
+		return queue.List(ctx, db, queue.ListOptions{State: queue.State(c.State), After: last.ID, Limit: limit})
+	})
 }
 
 // waiting is why workers wait, by name.
@@ -156,50 +130,4 @@ func jobRow(j queue.Job, waits map[string]string) []string {
 		problem = output.Shorten(output.OneLine(j.LastError), 120)
 	}
 	return []string{fmt.Sprint(j.ID), jobState(j), output.RowName(j), output.Grouped(j.DeletedRows), output.Grouped(j.Failures), output.Moment(j.CreatedAt), when, problem}
-}
-
-// Retry makes a job that is dead or has leftovers ready again.
-type Retry struct {
-	shell.ActorFlags
-	Job int64 `arg:"" name:"job" help:"The job's number, as jobs lists it."`
-}
-
-// Help is the command's longer description.
-func (Retry) Help() string {
-	return `A job is dead when it failed ten times in a row, or cannot go on as things are; it ends
-as "leftovers" when rows could not be deleted. Retry makes such a job due at once, under
-the same number, with the plan that the workers have now; its counts go on, and the rows
-that it parked are tried again. Those that were skipped are not. A job that is held goes
-on, in its grace period if that has not ended. Nothing else can be retried: other open jobs are tried again by themselves.
-
-Examples:
-
-    cascade-worker jobs --state dead
-    cascade-worker retry 17
-    cascade-worker parked retry 12    # one row only`
-}
-
-// Run retries the job.
-func (c *Retry) Run(ctx context.Context, a *shell.App) (err error) {
-	if c.Job < 1 {
-		return usage.Errorf("%d is no job's number: see %s jobs", c.Job, output.ProgramName)
-	}
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	job, err := queue.Retry(c.Acting(ctx, a), db, c.Job)
-	switch {
-	case errors.Is(err, queue.ErrNoJob):
-		return fmt.Errorf("there is no job %d: see %s jobs", c.Job, output.ProgramName)
-	case errors.Is(err, queue.ErrWrongState):
-		return fmt.Errorf("job %d is %s: only a dead job, a held one, or one with leftovers can be retried", c.Job, job.State)
-	case errors.Is(err, queue.ErrOpenJob):
-		return fmt.Errorf("job %d is not needed any more: the newer %s for the same row is open and does its work", c.Job, output.Detail(err, queue.ErrOpenJob))
-	case err != nil:
-		return err
-	}
-	_, err = fmt.Fprintf(a.Stdout, "job %d (%s) is %s again\n", job.ID, output.RowName(job), job.State)
-	return err
 }

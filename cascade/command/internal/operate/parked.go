@@ -52,69 +52,48 @@ Examples:
 }
 
 // Run prints the rows.
-func (c *parkedListCmd) Run(ctx context.Context, a *shell.App) (err error) {
-	switch {
-	case c.Limit < 1:
+func (c *parkedListCmd) Run(ctx context.Context, a *shell.App) error {
+	none := "no parked rows"
+	if c.Limit < 1 {
 		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
-	case c.Job < 0:
-		return usage.Errorf("--job is %d, which is no job's number: see %s jobs", c.Job, output.ProgramName)
+	}
+	if c.Job != 0 {
+		if err := shell.CheckJob("--job", c.Job, "jobs"); err != nil {
+			return err
+		}
+		none += fmt.Sprintf(" of job %d", c.Job)
 	}
 	db, err := a.OpenMigrated(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	if c.Job > 0 {
-		if _, err := queue.Get(ctx, db, c.Job); errors.Is(err, queue.ErrNoJob) {
-			return fmt.Errorf("there is no job %d: see %s jobs", c.Job, output.ProgramName)
-		} else if err != nil {
-			return err
+	if c.Job != 0 {
+		if _, err := queue.Get(ctx, db, c.Job); err != nil {
+			return shell.JobError(c.Job, err)
 		}
 	}
-	list, err := c.list(ctx, db)
+	o := queue.ParkedOptions{JobID: c.Job, State: queue.ParkedOpen}
+	if c.Skipped {
+		o.State = ""
+	}
+	all, err := shell.ReadPages(c.Limit, func(last queue.Parked, limit int) ([]queue.Parked, error) {
+		o.After, o.Limit = last.ID, limit
+		return queue.ListParked(ctx, db, o)
+	})
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return shell.PrintJSON(a, list)
-	}
-	if len(list) == 0 {
-		what := "no parked rows"
-		if c.Job > 0 {
-			what += fmt.Sprintf(" of job %d", c.Job)
-		}
-		_, err := fmt.Fprintln(a.Stderr, what)
-		return err
-	}
-	rows := make([][]string, len(list))
-	for i, p := range list {
-		state := "parked"
-		if p.Skipped {
-			state = "skipped"
-		}
-		rows[i] = []string{fmt.Sprint(p.ID), state, output.Shorten(output.Printable(p.Table), 40) + " " + output.RowKey(p.Key), fmt.Sprint(p.JobID),
+	return shell.PrintList(a, c.JSON, all, none, []string{">PARKED", "STATE", "ROW", ">JOB", "OF", "SINCE", "ERROR"}, func(p queue.Parked) []string {
+		return []string{fmt.Sprint(p.ID), parkedState(p), output.Shorten(output.Printable(p.Table), 40) + " " + output.RowKey(p.Key), fmt.Sprint(p.JobID),
 			output.RowName(queue.Job{Resource: p.Resource, ResourceID: p.ResourceID}), output.Moment(p.ParkedAt), output.Shorten(output.OneLine(p.Error), 160)}
-	}
-	return output.Table(a.Stdout, []string{">PARKED", "STATE", "ROW", ">JOB", "OF", "SINCE", "ERROR"}, rows)
+	})
 }
 
-// list pages through the rows, newest first.
-func (c *parkedListCmd) list(ctx context.Context, db onerow.DB) ([]queue.Parked, error) {
-	o := queue.ParkedOptions{JobID: c.Job, Open: !c.Skipped}
-	list := []queue.Parked{}
-	for len(list) < c.Limit {
-		o.Limit = min(c.Limit-len(list), 1000)
-		more, err := queue.ListParked(ctx, db, o)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, more...)
-		if len(more) < o.Limit {
-			break
-		}
-		o.After = more[len(more)-1].ID
+func parkedState(p queue.Parked) string {
+	if p.Skipped {
+		return "skipped"
 	}
-	return list, nil
+	return "parked"
 }
 
 // parkedArgs are the rows that a verb is about.
@@ -161,7 +140,7 @@ func (c *parkedSkipCmd) Run(ctx context.Context, a *shell.App) error {
 }
 
 // each does one row after another. What cannot be done is said, and the others are done.
-func (c parkedArgs) each(ctx context.Context, a *shell.App, done string, verb func(context.Context, onerow.DB, int64) (queue.Job, error)) (err error) {
+func (c parkedArgs) each(ctx context.Context, a *shell.App, done string, verb func(context.Context, onerow.DB, int64) (queue.Job, error)) error {
 	for _, id := range c.Parked {
 		if id < 1 {
 			return usage.Errorf("%d is no parked row's number: see %s parked list", id, output.ProgramName)
@@ -171,19 +150,17 @@ func (c parkedArgs) each(ctx context.Context, a *shell.App, done string, verb fu
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	var failed []error
 	for _, id := range c.Parked {
 		job, err := verb(c.Acting(ctx, a), db, id)
+		if err == nil {
+			err = a.Say("parked row %d %s; job %d (%s) is %s", id, done, job.ID, output.RowName(job), jobState(job))
+		}
 		if err != nil {
 			failed = append(failed, parkedError(id, err))
 			if ctx.Err() != nil {
 				break
 			}
-			continue
-		}
-		if _, err := fmt.Fprintf(a.Stdout, "parked row %d %s; job %d (%s) is %s\n", id, done, job.ID, output.RowName(job), jobState(job)); err != nil {
-			return errors.Join(append(failed, err)...)
 		}
 	}
 	return errors.Join(failed...)
@@ -197,7 +174,7 @@ func parkedError(id int64, err error) error {
 	case errors.Is(err, queue.ErrNoJob):
 		return fmt.Errorf("the job of parked row %d is gone", id)
 	case errors.Is(err, queue.ErrOpenJob):
-		return fmt.Errorf("parked row %d: its job is not needed any more: the newer %s for the same row is open and does its work", id, output.Detail(err, queue.ErrOpenJob))
+		return fmt.Errorf("parked row %d: %w", id, shell.JobError(id, err))
 	case errors.Is(err, onerow.ErrOutcomeUnknown):
 		return fmt.Errorf("%w; the same command again is safe", err)
 	}

@@ -2,8 +2,6 @@ package operate
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -12,12 +10,23 @@ import (
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // pausedFlags say what is paused, if not everything.
 type pausedFlags struct {
 	Job      *int64 `placeholder:"JOB" xor:"what" help:"Only this job, by its number as jobs lists it."`
 	Resource string `placeholder:"NAME" xor:"what" help:"Only the jobs of this resource."`
+}
+
+func (f pausedFlags) check() error {
+	switch {
+	case f.Job != nil:
+		return shell.CheckJob("--job", *f.Job, "jobs")
+	case len(f.Resource) > 64:
+		return usage.Errorf("--resource has %d bytes; a resource's name has at most 64", len(f.Resource))
+	}
+	return nil
 }
 
 // Pause makes workers wait, or leave one job or one resource.
@@ -51,7 +60,7 @@ Examples:
 const maxPauseReason = 200
 
 // Run pauses, or looks.
-func (c *Pause) Run(ctx context.Context, a *shell.App) (err error) {
+func (c *Pause) Run(ctx context.Context, a *shell.App) error {
 	reason := strings.TrimSpace(output.Printable(strings.Join(c.Reason, " ")))
 	switch {
 	case c.Check && reason != "":
@@ -68,12 +77,18 @@ func (c *Pause) Run(ctx context.Context, a *shell.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	if c.Job != nil || c.Resource != "" {
-		return c.pauseOne(c.Acting(ctx, a), db, a, reason)
-	}
-	if !c.Check {
-		if err := admin.Pause(c.Acting(ctx, a), db, "", reason); err != nil {
+	ctx = c.Acting(ctx, a)
+	switch {
+	case c.Job != nil:
+		job, err := queue.PauseJob(ctx, db, *c.Job, reason)
+		return shell.SayJob(a, *c.Job, job, err, "is paused")
+	case c.Resource != "":
+		if err := admin.PauseResource(ctx, db, c.Resource, reason); err != nil {
+			return err
+		}
+		return eachPaused(ctx, db, c.Resource, func(p admin.ResourcePause) error { return a.Say("%s", ResourceLine(p)) })
+	case !c.Check:
+		if err := admin.Pause(ctx, db, reason); err != nil {
 			return err
 		}
 	}
@@ -81,13 +96,10 @@ func (c *Pause) Run(ctx context.Context, a *shell.App) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintln(a.Stdout, PauseLine(state)); err != nil {
+	if err := a.Say("%s", PauseLine(state)); err != nil || !c.Check || !state.On {
 		return err
 	}
-	if c.Check && state.On {
-		return shell.ErrReported
-	}
-	return nil
+	return shell.ErrReported
 }
 
 // PauseLine says what the switch is.
@@ -95,11 +107,7 @@ func PauseLine(state admin.PauseState) string {
 	if !state.On {
 		return "the workers are not paused"
 	}
-	line := "the workers are paused since " + output.Moment(state.Since) + " UTC"
-	if state.Reason != "" {
-		line += ": " + output.OneLine(state.Reason)
-	}
-	return line
+	return pausedLine("the workers are", state.Since, state.Reason)
 }
 
 // Resume takes a pause back.
@@ -120,7 +128,7 @@ Examples:
 }
 
 // Run resumes.
-func (c *Resume) Run(ctx context.Context, a *shell.App) (err error) {
+func (c *Resume) Run(ctx context.Context, a *shell.App) error {
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -128,105 +136,48 @@ func (c *Resume) Run(ctx context.Context, a *shell.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	if c.Job != nil || c.Resource != "" {
-		return c.resumeOne(c.Acting(ctx, a), db, a)
+	ctx = c.Acting(ctx, a)
+	switch {
+	case c.Job != nil:
+		job, err := queue.ResumeJob(ctx, db, *c.Job)
+		return shell.SayJob(a, *c.Job, job, err, "is %s")
+	case c.Resource != "":
+		if err := admin.ResumeResource(ctx, db, c.Resource); err != nil {
+			return err
+		}
+		return a.Say("jobs of %s are worked", output.Printable(c.Resource))
 	}
 	was, err := admin.Paused(ctx, db)
 	if err != nil {
 		return err
 	}
-	if err := admin.Resume(c.Acting(ctx, a), db, ""); err != nil {
+	if err := admin.Resume(ctx, db); err != nil {
 		return err
 	}
-	line := "the workers were not paused"
-	if was.On {
-		line = "the workers go on; they were paused since " + output.Moment(was.Since) + " UTC"
+	if !was.On {
+		return a.Say("the workers were not paused")
 	}
-	_, err = fmt.Fprintln(a.Stdout, line)
-	return err
+	return a.Say("the workers go on; they were paused since %s UTC", output.Moment(was.Since))
 }
 
-// Workers lists the workers, and why those wait that do.
-type Workers struct {
-	JSON bool `name:"json" help:"Print a JSON array."`
+// ResourceLine says since when jobs of a resource are paused, and why.
+func ResourceLine(p admin.ResourcePause) string {
+	return pausedLine("jobs of "+output.Printable(p.Resource)+" are", p.Since, p.Reason)
 }
 
-// Help is the command's longer description.
-func (Workers) Help() string {
-	return `Every worker that showed a sign of life in the last hour. One that ends cleanly is not
-listed any more; one that was killed is, with the time when it was last seen. WAITS
-BECAUSE is the pause, or the throttle, that is in force for it.
-
-Examples:
-
-    cascade-worker workers
-    cascade-worker workers --json | jq '.[] | select(.throttle)'`
-}
-
-// A worker gives a sign of life each 5 seconds, between batches: so old is that of one that may be dead, and
-// of one that is not well.
-const (
-	late    = 7 * time.Second
-	overdue = 30 * time.Second
-)
-
-// Run prints the workers.
-func (c *Workers) Run(ctx context.Context, a *shell.App) (err error) {
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return err
+func pausedLine(what string, since time.Time, reason string) string {
+	line := what + " paused since " + output.Moment(since) + " UTC"
+	if reason != "" {
+		line += ": " + output.OneLine(reason)
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	list, err := admin.Workers(ctx, db)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		return shell.PrintJSON(a, append([]admin.WorkerStatus{}, list...))
-	}
-	if err := NotePause(ctx, db, a); err != nil {
-		return err
-	}
-	lines, err := settingLines(ctx, db)
-	if err != nil {
-		return err
-	}
-	for _, line := range lines {
-		if _, err := fmt.Fprintf(a.Stderr, "%s (%s set --default takes it back)\n", line, output.ProgramName); err != nil {
-			return err
-		}
-	}
-	if len(list) == 0 {
-		_, err := fmt.Fprintf(a.Stderr, "no worker was seen in the last hour: start one with %s run\n", output.ProgramName)
-		return err
-	}
-	rows := make([][]string, len(list))
-	for i, w := range list {
-		job, seen := "-", "now"
-		if w.JobID != 0 {
-			job = fmt.Sprint(w.JobID)
-		}
-		switch {
-		case w.Ago > overdue:
-			seen = "not seen since " + output.Moment(w.SeenAt)
-		case w.Ago > late:
-			seen = w.Ago.Truncate(time.Second).String() + " ago"
-		}
-		rows[i] = []string{output.Shorten(output.Printable(w.Name), 40), output.Moment(w.StartedAt), seen, job, output.Shorten(output.OneLine(w.Throttle), 120)}
-	}
-	titles, rows := shell.WithError([]string{"WORKER", "STARTED", "SEEN", ">JOB", "WAITS BECAUSE"}, rows)
-	return output.Table(a.Stdout, titles, rows)
+	return line
 }
 
 // NotePause says on standard error that the workers are paused, or a resource, if so.
 func NotePause(ctx context.Context, db onerow.DB, a *shell.App) error {
-	resources, err := admin.PausedResources(ctx, db)
-	for _, p := range resources {
-		if err == nil {
-			_, err = fmt.Fprintf(a.Stderr, "%s; %s resume --resource %s lets them go on\n", ResourceLine(p), output.ProgramName, output.Printable(p.Resource))
-		}
-	}
+	err := eachPaused(ctx, db, "", func(p admin.ResourcePause) error {
+		return a.Note("%s; %s resume --resource %s lets them go on", ResourceLine(p), output.ProgramName, output.Printable(p.Resource))
+	})
 	if err != nil {
 		return err
 	}
@@ -234,6 +185,16 @@ func NotePause(ctx context.Context, db onerow.DB, a *shell.App) error {
 	if err != nil || !state.On {
 		return err
 	}
-	_, err = fmt.Fprintf(a.Stderr, "%s; %s resume lets them go on\n", PauseLine(state), output.ProgramName)
+	return a.Note("%s; %s resume lets them go on", PauseLine(state), output.ProgramName)
+}
+
+// eachPaused calls fn with the pause of a resource, or of each.
+func eachPaused(ctx context.Context, db onerow.DB, resource string, fn func(admin.ResourcePause) error) error {
+	list, err := admin.PausedResources(ctx, db)
+	for _, p := range list {
+		if err == nil && (resource == "" || p.Resource == resource) {
+			err = fn(p)
+		}
+	}
 	return err
 }

@@ -39,7 +39,7 @@ Examples:
 }
 
 // Run prints the report.
-func (c *Report) Run(ctx context.Context, a *shell.App) (err error) {
+func (c *Report) Run(ctx context.Context, a *shell.App) error {
 	switch {
 	case c.Job < 0, c.Deletion < 0, c.Recent < 0, c.Job == 0 && c.Deletion == 0 && c.Recent == 0:
 		return usage.Errorf("say which job or deletion, by its number: see %s jobs", output.ProgramName)
@@ -50,21 +50,20 @@ func (c *Report) Run(ctx context.Context, a *shell.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	if c.Recent > 0 {
 		return c.recent(ctx, a, db)
 	}
 	r, err := readReport(ctx, db, c.Job, c.Deletion)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if c.JSON {
+	case c.JSON:
 		return shell.PrintJSON(a, r)
 	}
-	_, err = fmt.Fprint(a.Stdout, reportText(r))
-	return err
+	return a.Print(reportText(r))
 }
 
+// recent prints the newest actions of all.
 func (c *Report) recent(ctx context.Context, a *shell.App, db onerow.DB) error {
 	list, err := queue.ListActions(ctx, db, 0, 0, c.Recent)
 	switch {
@@ -73,19 +72,18 @@ func (c *Report) recent(ctx context.Context, a *shell.App, db onerow.DB) error {
 	case c.JSON:
 		return shell.PrintJSON(a, list)
 	case len(list) == 0:
-		_, err := fmt.Fprintln(a.Stderr, "nobody has done anything yet, or did not say who it was")
-		return err
+		return a.Note("nobody has done anything yet, or did not say who it was")
 	}
 	for _, act := range list {
 		what := ""
 		if act.Resource != "" {
 			what = " (" + output.RowName(queue.Job{Resource: act.Resource, ResourceID: act.ResourceID}) + ")"
 		}
-		if _, err := fmt.Fprintln(a.Stdout, actionLine(act)+what); err != nil {
-			return err
+		if err == nil {
+			err = a.Say("%s%s", actionLine(act), what)
 		}
 	}
-	return nil
+	return err
 }
 
 func readReport(ctx context.Context, db onerow.DB, job, deletion int64) (r admin.Report, err error) {
@@ -103,144 +101,105 @@ func readReport(ctx context.Context, db onerow.DB, job, deletion int64) (r admin
 	return r, err
 }
 
-// reportText is the report as lines, each of a title and what there is to say.
+// reportLines are a report as lines, each of a title and what there is to say. A title is not repeated.
+type reportLines struct {
+	strings.Builder
+	title string
+}
+
+func (b *reportLines) line(title, format string, args ...any) {
+	shown := title
+	if title == b.title {
+		shown = ""
+	}
+	b.title = title
+	fmt.Fprintf(b, "%-13s %s\n", shown, fmt.Sprintf(format, args...))
+}
+
+// reportText puts a report into words.
 func reportText(r admin.Report) string {
-	var b strings.Builder
-	line := func(title, format string, args ...any) {
-		fmt.Fprintf(&b, "%-13s %s\n", title, fmt.Sprintf(format, args...))
-	}
-	row := output.RowName(queue.Job{Resource: r.Resource, ResourceID: r.ResourceID})
-	line("row", "%s", row)
+	var b reportLines
+	b.line("row", "%s", output.RowName(queue.Job{Resource: r.Resource, ResourceID: r.ResourceID}))
 	if r.Owner != "" {
-		line("owner", "%s", output.RowKey(r.Owner))
+		b.line("owner", "%s", output.RowKey(r.Owner))
 	}
-	switch {
-	case r.RequestedAt.IsZero():
-		line("asked for", "unknown: the deletion was not logged, or its audit was purged")
-	default:
-		line("asked for", "%s by %s", output.Moment(r.RequestedAt), orUnknown(r.Actor))
-		line("why", "%s", orUnknown(r.Reason))
+	if r.RequestedAt.IsZero() {
+		b.line("asked for", "unknown: the deletion was not logged, or its audit was purged")
+	} else {
+		b.line("asked for", "%s by %s", output.Moment(r.RequestedAt), output.OrUnknown(r.Actor))
+		b.line("why", "%s", output.OrUnknown(r.Reason))
 	}
 	if r.DeletionID != 0 {
-		line("deletion", "%d", r.DeletionID)
+		b.line("deletion", "%d", r.DeletionID)
 	}
-	reportJob(r, line)
-	reportTrash(r, line)
-	for i, act := range r.Actions {
-		title := ""
-		if i == 0 {
-			title = "done"
+	b.job(r)
+	if len(r.Trash) == 0 {
+		b.line("in the trash", "nothing")
+	}
+	for _, k := range r.Trash {
+		what := output.RowsAndReferences(k.Rows, k.References)
+		if k.Stuck > 0 {
+			what += fmt.Sprintf(" (%s could not come back: %s)", output.Grouped(k.Stuck), output.OneLine(k.Why))
 		}
-		line(title, "%s", actionLine(act))
+		b.line("in the trash", "%s of %s, the first until %s", what, output.Printable(k.Table), output.Moment(k.Expires))
+	}
+	for _, act := range r.Actions {
+		b.line("done", "%s", actionLine(act))
 	}
 	return b.String()
 }
 
-func reportJob(r admin.Report, line func(title, format string, args ...any)) {
+// job says what the job has deleted, what has come back since, and what it could not delete.
+func (b *reportLines) job(r admin.Report) {
 	j := r.Job
 	if j == nil {
-		line("job", "unknown: nothing was queued, or it was purged; what went is not known any more")
+		b.line("job", "unknown: nothing was queued, or it was purged; what went is not known any more")
 		return
 	}
 	what := ""
 	if j.DeletionID != r.DeletionID {
 		what = fmt.Sprintf(", that of the earlier deletion %d: it was still open", j.DeletionID)
 	}
-	line("job", "%d, %s%s", j.ID, jobState(*j), what)
-	line("begun", "%s", output.Moment(j.StartedAt))
-	line("ended", "%s", output.Moment(j.FinishedAt))
+	b.line("job", "%d, %s%s", j.ID, jobState(*j), what)
+	b.line("begun", "%s", output.Moment(j.StartedAt))
+	b.line("ended", "%s", output.Moment(j.FinishedAt))
 	if j.Plan != "" {
-		line("plan", "%s", j.Plan)
+		b.line("plan", "%s", j.Plan)
 	}
 	if j.LastError != "" {
-		line("last error", "%s", output.OneLine(j.LastError))
+		b.line("last error", "%s", output.OneLine(j.LastError))
+	}
+	if j.DeletedRows == 0 {
+		b.line("deleted", "nothing below the row")
 	}
 	rows, references := map[string]int64{}, map[string]int64{}
 	for _, t := range r.Restored {
 		rows[t.Table], references[t.Table] = t.Rows, t.References
 	}
-	counted := func(title string, tables, back map[string]int64) {
-		for _, table := range slices.Sorted(maps.Keys(tables)) {
-			again := ""
-			if n := min(back[table], tables[table]); n > 0 {
-				again = fmt.Sprintf(", %s of them back", output.Grouped(n))
-			}
-			line(title, "%s of %s%s", output.Plural(tables[table], "row"), output.Printable(table), again)
-			title = ""
-		}
+	b.counted("deleted", j.Tables, rows)
+	b.counted("detached", j.Detached, references)
+	if len(r.Restored) > 0 {
+		b.line("restored", "%s; the row's own, where it has come back, is among them", output.RowsAndReferences(output.SumRows(rows), output.SumRows(references)))
 	}
-	if j.DeletedRows == 0 {
-		line("deleted", "nothing below the row")
+	for _, p := range r.Left {
+		b.line("left", "%s, %s: %s", output.RowName(queue.Job{Resource: p.Table, ResourceID: p.Key}), parkedState(p), output.OneLine(p.Error))
 	}
-	counted("deleted", j.Tables, rows)
-	counted("detached", j.Detached, references)
-	reportRestored(r, line)
-	for i, p := range r.Left {
-		title, state := "", "parked"
-		if i == 0 {
-			title = "left"
-		}
-		if p.Skipped {
-			state = "skipped"
-		}
-		line(title, "%s, %s: %s", output.RowName(queue.Job{Resource: p.Table, ResourceID: p.Key}), state, output.OneLine(p.Error))
-	}
-	if more := j.Parked + j.Skipped - int64(len(r.Left)); more > 0 {
-		line("", "and %s more: see %s parked list --job %d --skipped", output.Grouped(more), output.ProgramName, j.ID)
+	if more := j.Parked + j.Skipped - int64(len(r.Left)); more > 0 && len(r.Left) == admin.MaxReported {
+		b.line("left", "and %s more: see %s parked list --job %d --skipped", output.Grouped(more), output.ProgramName, j.ID)
 	}
 }
 
-func reportRestored(r admin.Report, line func(title, format string, args ...any)) {
-	if len(r.Restored) == 0 {
-		return
-	}
-	var rows, references int64
-	for _, t := range r.Restored {
-		rows, references = rows+t.Rows, references+t.References
-	}
-	what := output.Plural(rows, "row")
-	if references > 0 {
-		what += " and " + output.Plural(references, "reference")
-	}
-	line("restored", "%s; the row's own, where it has come back, is among them", what)
-}
-
-func reportTrash(r admin.Report, line func(title, format string, args ...any)) {
-	if len(r.Trash) == 0 {
-		line("in the trash", "nothing")
-		return
-	}
-	for i, k := range r.Trash {
-		title := ""
-		if i == 0 {
-			title = "in the trash"
+// counted says how many rows of each table went, and how many of them are back.
+func (b *reportLines) counted(title string, tables, back map[string]int64) {
+	for _, table := range slices.Sorted(maps.Keys(tables)) {
+		again := ""
+		if n := min(back[table], tables[table]); n > 0 {
+			again = fmt.Sprintf(", %s of them back", output.Grouped(n))
 		}
-		what := output.Plural(k.Rows, "row")
-		if k.References > 0 {
-			what += " and " + output.Plural(k.References, "reference")
-		}
-		if k.Stuck > 0 {
-			what += fmt.Sprintf(" (%s could not come back: %s)", output.Grouped(k.Stuck), output.OneLine(k.Why))
-		}
-		line(title, "%s of %s, the first until %s", what, output.Printable(k.Table), output.Moment(k.Expires))
+		b.line(title, "%s of %s%s", output.Plural(tables[table], "row"), output.Printable(table), again)
 	}
 }
 
 func actionLine(act queue.Action) string {
-	line := output.Moment(act.At) + " " + act.Action
-	if act.Table != "" {
-		line += " " + output.RowName(queue.Job{Resource: act.Table, ResourceID: act.Key})
-	}
-	line += " by " + orUnknown(act.Actor)
-	if act.Reason != "" {
-		line += ": " + output.OneLine(act.Reason)
-	}
-	return line
-}
-
-func orUnknown(text string) string {
-	if text = output.OneLine(text); text == "" {
-		return "unknown (the call did not say)"
-	}
-	return text
+	return output.Moment(act.At) + " " + output.ActionText(act)
 }

@@ -4,7 +4,7 @@ package records
 
 import (
 	"context"
-	"errors"
+	"database/sql"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,7 +12,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
@@ -84,63 +83,41 @@ func (c *keysListCmd) lists() []idempotency.ListOptions {
 }
 
 // Run prints the keys.
-func (c *keysListCmd) Run(ctx context.Context, a *shell.App) (err error) {
+func (c *keysListCmd) Run(ctx context.Context, a *shell.App) error {
 	if c.Limit < 1 {
 		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
 	}
-	keys, err := idempotency.New(idempotency.Config{})
+	keys, db, err := openKeys(ctx, a, 0)
 	if err != nil {
 		return err
 	}
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	entries := []idempotency.Entry{}
+	var entries []idempotency.Entry
 	for _, what := range c.lists() {
-		more, err := listKeys(ctx, db, keys, what, c.Limit-len(entries))
+		if len(entries) == c.Limit {
+			break
+		}
+		more, err := shell.ReadPages(c.Limit-len(entries), func(last idempotency.Entry, limit int) ([]idempotency.Entry, error) {
+			return keys.List(ctx, db, idempotency.ListOptions{What: what, After: last, Limit: limit})
+		})
 		if err != nil {
 			return err
 		}
 		entries = append(entries, more...)
 	}
-	if c.JSON {
-		return shell.PrintJSON(a, entries)
-	}
-	if len(entries) == 0 {
-		_, err := fmt.Fprintln(a.Stderr, "no such keys")
-		return err
-	}
-	return printKeys(a, entries)
-}
-
-// listKeys pages through one list.
-func listKeys(ctx context.Context, db onerow.DB, keys *idempotency.Keys, what idempotency.ListOptions, limit int) ([]idempotency.Entry, error) {
-	var entries []idempotency.Entry
-	for len(entries) < limit {
-		what.Limit = min(limit-len(entries), 1000)
-		more, err := keys.List(ctx, db, what)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, more...)
-		if len(more) < what.Limit {
-			break
-		}
-		what.After = more[len(more)-1]
-	}
-	return entries, nil
-}
-
-func printKeys(a *shell.App, entries []idempotency.Entry) error {
-	rows := make([][]string, len(entries))
-	for i, e := range entries {
-		rows[i] = []string{ShellWord(e.Key.Tenant), ShellWord(e.Key.Operation), ShellWord(e.Key.ID), strconv.FormatInt(e.Token, 10), string(e.Status),
+	return shell.PrintList(a, c.JSON, entries, "no such keys", []string{"TENANT", "OPERATION", "ID", ">TOKEN", "STATUS", "NOTE", "SINCE", ">AGE", "HOLDER", "?ERROR"}, func(e idempotency.Entry) []string {
+		return []string{ShellWord(e.Key.Tenant), ShellWord(e.Key.Operation), ShellWord(e.Key.ID), strconv.FormatInt(e.Token, 10), string(e.Status),
 			remark(e), output.Moment(e.Since), briefly(e.Age), output.Shorten(output.Printable(e.Holder), 32), output.Shorten(output.OneLine(e.Error), 120)}
+	})
+}
+
+// openKeys opens the database and the keys in it; what is completed answers for keep.
+func openKeys(ctx context.Context, a *shell.App, keep time.Duration) (*idempotency.Keys, *sql.DB, error) {
+	keys, err := idempotency.New(idempotency.Config{Keep: keep})
+	if err != nil {
+		return nil, nil, err
 	}
-	titles, rows := shell.WithError([]string{"TENANT", "OPERATION", "ID", ">TOKEN", "STATUS", "NOTE", "SINCE", ">AGE", "HOLDER", "ERROR"}, rows)
-	return output.Table(a.Stdout, titles, rows)
+	db, err := a.OpenMigrated(ctx)
+	return keys, db, err
 }
 
 // remark is what is remarkable about a key beside its status.

@@ -39,8 +39,8 @@ type actFlags struct {
 }
 
 // act runs an operator's verb and prints what it did.
-func (f actFlags) act(ctx context.Context, a *shell.App, k keyArgs, keep time.Duration, status idempotency.Status, told string,
-	verb func(ctx context.Context, o *idempotency.Operator, db onerow.DB, seen idempotency.Entry) error) (err error) {
+func (f actFlags) act(ctx context.Context, a *shell.App, k keyArgs, keep time.Duration, status, told string,
+	verb func(o *idempotency.Operator, ctx context.Context, db onerow.DB, seen idempotency.Seen) error) error {
 	key, err := k.key()
 	switch {
 	case err != nil:
@@ -50,7 +50,7 @@ func (f actFlags) act(ctx context.Context, a *shell.App, k keyArgs, keep time.Du
 	case f.By == "" || f.Reason == "":
 		return usage.Errorf("--by and --reason are for the audit and cannot be empty")
 	}
-	keys, err := idempotency.New(idempotency.Config{Keep: keep})
+	keys, db, err := openKeys(ctx, a, keep)
 	if err != nil {
 		return err
 	}
@@ -58,17 +58,10 @@ func (f actFlags) act(ctx context.Context, a *shell.App, k keyArgs, keep time.Du
 	if err != nil {
 		return err
 	}
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return err
+	if err := verb(operator, ctx, db, idempotency.Seen{Key: key, Token: f.Token, Status: idempotency.Status(status)}); err != nil {
+		return notDone(err)
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	seen := idempotency.Entry{Key: key, Token: f.Token, Status: status}
-	if err := verb(ctx, operator, db, seen); err != nil {
-		return notDone(seen, err)
-	}
-	_, err = fmt.Fprintf(a.Stdout, "%s %s %s %s\n", ShellWord(key.Tenant), ShellWord(key.Operation), ShellWord(key.ID), told)
-	return err
+	return a.Say("%s %s %s "+told, ShellWord(key.Tenant), ShellWord(key.Operation), ShellWord(key.ID), f.Token)
 }
 
 // notDone says why an operator's verb changed nothing, in the words of this program.
@@ -119,10 +112,7 @@ Examples:
 
 // Run releases the key.
 func (c *keysReleaseCmd) Run(ctx context.Context, a *shell.App) error {
-	return c.act(ctx, a, c.keyArgs, 0, idempotency.Status(c.Status), fmt.Sprintf("is released, token %d: the next caller does the work", c.Token),
-		func(ctx context.Context, o *idempotency.Operator, db onerow.DB, seen idempotency.Entry) error {
-			return o.Release(ctx, db, seen)
-		})
+	return c.act(ctx, a, c.keyArgs, 0, c.Status, "is released, token %d: the next caller does the work", (*idempotency.Operator).Release)
 }
 
 type keysCompleteCmd struct {
@@ -160,8 +150,8 @@ func (c *keysCompleteCmd) Run(ctx context.Context, a *shell.App) error {
 	if !json.Valid(result) {
 		return usage.Errorf(`--result is no JSON; text needs quotes inside the shell's: '"text"'`)
 	}
-	err := c.act(ctx, a, c.keyArgs, c.Keep, idempotency.Status(c.Status), fmt.Sprintf("is complete, token %d: the next callers get the result", c.Token),
-		func(ctx context.Context, o *idempotency.Operator, db onerow.DB, seen idempotency.Entry) error {
+	err := c.act(ctx, a, c.keyArgs, c.Keep, c.Status, "is complete, token %d: the next callers get the result",
+		func(o *idempotency.Operator, ctx context.Context, db onerow.DB, seen idempotency.Seen) error {
 			return o.Complete(ctx, db, seen, result)
 		})
 	if errors.Is(err, idempotency.ErrTooLarge) {
@@ -190,8 +180,5 @@ Examples:
 
 // Run expires the key.
 func (c *keysExpireCmd) Run(ctx context.Context, a *shell.App) error {
-	return c.act(ctx, a, c.keyArgs, 0, idempotency.Status(c.Status), fmt.Sprintf("is expired, token %d: the next caller does the work anew", c.Token),
-		func(ctx context.Context, o *idempotency.Operator, db onerow.DB, seen idempotency.Entry) error {
-			return o.Expire(ctx, db, seen)
-		})
+	return c.act(ctx, a, c.keyArgs, 0, c.Status, "is expired, token %d: the next caller does the work anew", (*idempotency.Operator).Expire)
 }

@@ -35,28 +35,21 @@ type Shown struct {
 }
 
 // Run prints the key.
-func (c *keysShowCmd) Run(ctx context.Context, a *shell.App) (err error) {
+func (c *keysShowCmd) Run(ctx context.Context, a *shell.App) error {
 	key, err := c.key()
 	if err != nil {
 		return err
 	}
-	keys, err := idempotency.New(idempotency.Config{})
+	keys, db, err := openKeys(ctx, a, 0)
 	if err != nil {
 		return err
 	}
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	s := Shown{Audit: []idempotency.Audited{}}
-	entry, err := keys.Find(ctx, db, key)
-	switch {
-	case errors.Is(err, idempotency.ErrNoKey):
-	case err != nil:
-		return err
-	default:
+	switch entry, err := keys.Find(ctx, db, key); {
+	case err == nil:
 		s.Key = &entry
+	case !errors.Is(err, idempotency.ErrNoKey):
+		return err
 	}
 	audit, err := keys.Audit(ctx, db, key)
 	if err != nil {
@@ -103,14 +96,12 @@ func (s Shown) print(a *shell.App) error {
 	if err := output.Table(a.Stdout, lines[0], lines[1:]); err != nil || len(s.Audit) == 0 {
 		return err
 	}
-	if _, err := fmt.Fprintln(a.Stdout); err != nil {
+	if err := a.Say(""); err != nil {
 		return err
 	}
-	rows := make([][]string, len(s.Audit))
-	for i, d := range s.Audit {
-		rows[i] = []string{output.Moment(d.At), d.Action, strconv.FormatInt(d.Token, 10), string(d.Seen), output.Shorten(output.Printable(d.Actor), 32), output.OneLine(d.Reason)}
-	}
-	return output.Table(a.Stdout, []string{"AT", "ACTION", ">TOKEN", "SAW", "BY", "REASON"}, rows)
+	return shell.PrintList(a, false, s.Audit, "", []string{"AT", "ACTION", ">TOKEN", "SAW", "BY", "REASON"}, func(d idempotency.Audited) []string {
+		return []string{output.Moment(d.At), d.Action, strconv.FormatInt(d.Token, 10), string(d.Seen), output.Shorten(output.Printable(d.Actor), 32), output.OneLine(d.Reason)}
+	})
 }
 
 // purgeStep is how much is removed between two looks at the limit.
@@ -133,19 +124,14 @@ Examples:
 }
 
 // Run purges.
-func (c *keysPurgeCmd) Run(ctx context.Context, a *shell.App) (err error) {
+func (c *keysPurgeCmd) Run(ctx context.Context, a *shell.App) error {
 	if c.Limit < 0 {
 		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
 	}
-	keys, err := idempotency.New(idempotency.Config{})
+	keys, db, err := openKeys(ctx, a, 0)
 	if err != nil {
 		return err
 	}
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	total := 0
 	for {
 		step := purgeStep
@@ -158,8 +144,7 @@ func (c *keysPurgeCmd) Run(ctx context.Context, a *shell.App) (err error) {
 		case err != nil:
 			return fmt.Errorf("%s removed, then: %w", output.Plural(total, "row"), err)
 		case n < step || total == c.Limit:
-			_, err := fmt.Fprintf(a.Stdout, "%s removed\n", output.Plural(total, "expired row"))
-			return err
+			return a.Say("%s removed", output.Plural(total, "expired row"))
 		}
 	}
 }

@@ -2,7 +2,6 @@ package records
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -43,35 +42,20 @@ Examples:
 }
 
 // Run prints the series.
-func (c *serialsListCmd) Run(ctx context.Context, a *shell.App) (err error) {
+func (c *serialsListCmd) Run(ctx context.Context, a *shell.App) error {
 	db, err := a.OpenMigrated(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	all := []serial.Counter{}
-	for after := ""; ; after = all[len(all)-1].Series {
-		const page = 1000
-		more, err := serial.List(ctx, db, after, page)
-		if err != nil {
-			return err
-		}
-		if all = append(all, more...); len(more) < page {
-			break
-		}
-	}
-	if c.JSON {
-		return shell.PrintJSON(a, all)
-	}
-	if len(all) == 0 {
-		_, err := fmt.Fprintln(a.Stderr, "no series")
+	all, err := shell.ReadPages(0, func(last serial.Counter, limit int) ([]serial.Counter, error) {
+		return serial.List(ctx, db, last.Series, limit)
+	})
+	if err != nil {
 		return err
 	}
-	rows := make([][]string, len(all))
-	for i, s := range all {
-		rows[i] = []string{ShellWord(s.Series), strconv.FormatInt(s.First, 10), strconv.FormatInt(s.Next, 10)}
-	}
-	return output.Table(a.Stdout, []string{"SERIES", ">FIRST", ">NEXT"}, rows)
+	return shell.PrintList(a, c.JSON, all, "no series", []string{"SERIES", ">FIRST", ">NEXT"}, func(s serial.Counter) []string {
+		return []string{ShellWord(s.Series), strconv.FormatInt(s.First, 10), strconv.FormatInt(s.Next, 10)}
+	})
 }
 
 type serialsGapsCmd struct {
@@ -96,7 +80,7 @@ Examples:
 }
 
 // Run prints the findings.
-func (c *serialsGapsCmd) Run(ctx context.Context, a *shell.App) (err error) {
+func (c *serialsGapsCmd) Run(ctx context.Context, a *shell.App) error {
 	series, err := serial.New(c.Series)
 	if err != nil {
 		return usage.Errorf("a series has a name of 1 to 255 bytes; this one has %d", len(c.Series))
@@ -105,7 +89,6 @@ func (c *serialsGapsCmd) Run(ctx context.Context, a *shell.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	found, err := series.Gaps(ctx, db)
 	if err != nil {
 		return err
@@ -126,34 +109,27 @@ func (c *serialsGapsCmd) Run(ctx context.Context, a *shell.App) (err error) {
 	return shell.ErrReported
 }
 
+// print writes the findings, and for a person the verdict.
 func (c *serialsGapsCmd) print(a *shell.App, found []serial.Finding) error {
-	switch {
-	case c.JSON && found == nil:
-		return shell.PrintJSON(a, []serial.Finding{})
-	case c.JSON:
-		return shell.PrintJSON(a, found)
-	case len(found) == 0:
-		_, err := fmt.Fprintln(a.Stdout, "ok: no number is missing, none was given twice")
-		return err
+	if len(found) == 0 && !c.JSON {
+		return a.Say("ok: no number is missing, none was given twice")
 	}
 	numbers := map[serial.Kind]int64{}
-	rows := make([][]string, len(found))
-	for i, f := range found {
-		claim := "-"
+	err := shell.PrintList(a, c.JSON, found, "", []string{"KIND", ">FROM", ">TO", ">NUMBERS", "CLAIM"}, func(f serial.Finding) []string {
+		claim, n := "-", f.To-f.From+1
 		if f.Key != "" {
 			claim = ShellWord(f.Key)
 		}
-		numbers[f.Kind] += f.To - f.From + 1
-		rows[i] = []string{string(f.Kind), strconv.FormatInt(f.From, 10), strconv.FormatInt(f.To, 10), output.Grouped(f.To - f.From + 1), claim}
-	}
-	if err := output.Table(a.Stdout, []string{"KIND", ">FROM", ">TO", ">NUMBERS", "CLAIM"}, rows); err != nil {
+		numbers[f.Kind] += n
+		return []string{string(f.Kind), strconv.FormatInt(f.From, 10), strconv.FormatInt(f.To, 10), output.Grouped(n), claim}
+	})
+	if err != nil || c.JSON {
 		return err
 	}
 	verdict := "ok"
 	if !serial.Complete(found) {
 		verdict = "not in order"
 	}
-	_, err := fmt.Fprintf(a.Stdout, "\n%s: %s missing, %s given twice, %s voided\n", verdict,
+	return a.Say("\n%s: %s missing, %s given twice, %s voided", verdict,
 		output.Plural(numbers[serial.Missing], "number"), output.Grouped(numbers[serial.Overlap]), output.Grouped(numbers[serial.Voided]))
-	return err
 }

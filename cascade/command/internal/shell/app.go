@@ -6,10 +6,12 @@ package shell
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
 	"runtime/debug"
+	"slices"
 
 	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cascade/internal/output"
@@ -26,7 +28,17 @@ const (
 // App is what a command gets when it runs.
 type App struct {
 	Environment
-	DSN string
+	DSN   string
+	close []func() error // what to close when the command has ended
+}
+
+// Close closes what the command has opened, the last first.
+func (a *App) Close() (err error) {
+	for _, closeOne := range slices.Backward(a.close) {
+		err = errors.Join(err, closeOne())
+	}
+	a.close = nil
+	return err
 }
 
 // Environment is everything that the command takes from its process.

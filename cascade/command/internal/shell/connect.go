@@ -18,12 +18,13 @@ import (
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/pool"
+	"github.com/onerow/onerow/schema"
 )
 
 // connectTimeout is how long the first connection may take altogether.
 const connectTimeout = 10 * time.Second
 
-// Open connects to the database of the DSN.
+// Open connects to the database of the DSN, until the command has ended.
 func (a *App) Open(ctx context.Context) (*sql.DB, error) {
 	cfg, err := ParseDSN(a.DSN)
 	if err != nil {
@@ -45,10 +46,11 @@ func (a *App) Open(ctx context.Context) (*sql.DB, error) {
 	if err := db.PingContext(tried); err != nil {
 		return nil, errors.Join(unreachable(ctx, a.DSN, cfg, err), db.Close())
 	}
+	a.close = append(a.close, db.Close)
 	return db, nil
 }
 
-// OpenMigrated is open for a database that has the toolkit's tables.
+// OpenMigrated opens a database that has the toolkit's tables.
 func (a *App) OpenMigrated(ctx context.Context) (*sql.DB, error) {
 	db, err := a.Open(ctx)
 	if err != nil {
@@ -58,10 +60,17 @@ func (a *App) OpenMigrated(ctx context.Context) (*sql.DB, error) {
 	if err == nil && missing > 0 {
 		err = fmt.Errorf("the database lacks the toolkit's tables (%d of its migrations), or does not show them to this user: run %s migrate up, or verify for the rights", missing, output.ProgramName)
 	}
+	return db, err
+}
+
+// OpenPlanned reads the plan and opens a database that has the toolkit's tables.
+func (a *App) OpenPlanned(ctx context.Context, flag PlanFlag) (schema.Plan, *sql.DB, error) {
+	plan, err := a.Plan(flag)
 	if err != nil {
-		return nil, errors.Join(err, db.Close())
+		return plan, nil, err
 	}
-	return db, nil
+	db, err := a.OpenMigrated(ctx)
+	return plan, db, err
 }
 
 // Server error numbers that a first connection meets.

@@ -4,29 +4,99 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/onerow/onerow/cascade/internal/output"
 )
 
+// Say prints a line to standard output: what a command has done or found.
+func (a *App) Say(format string, args ...any) error {
+	_, err := fmt.Fprintf(a.Stdout, format+"\n", args...)
+	return err
+}
+
+// Note prints a line to standard error: what a person should know beside the result.
+func (a *App) Note(format string, args ...any) error {
+	_, err := fmt.Fprintf(a.Stderr, format+"\n", args...)
+	return err
+}
+
+// Print prints text to standard output as it is.
+func (a *App) Print(text string) error {
+	_, err := fmt.Fprint(a.Stdout, text)
+	return err
+}
+
+// PrintJSON prints a value, indented.
+func PrintJSON(a *App, value any) error {
+	encoder := json.NewEncoder(output.JSONWriter{Out: a.Stdout})
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}
+
+// PrintList prints values as a JSON array, or as a table with a row for each. Where there are none a person
+// reads that on standard error. A last title that begins with '?' names a column that may be left out.
+func PrintList[T any](a *App, asJSON bool, all []T, none string, titles []string, row func(T) []string) error {
+	switch {
+	case asJSON:
+		return PrintJSON(a, append([]T{}, all...))
+	case len(all) == 0:
+		return a.Note("%s", none)
+	}
+	rows := make([][]string, len(all))
+	for i, one := range all {
+		rows[i] = row(one)
+	}
+	last := len(titles) - 1
+	if name, optional := strings.CutPrefix(titles[last], "?"); optional {
+		titles = append(titles[:last:last], name)
+		if !slices.ContainsFunc(rows, func(row []string) bool { return row[last] != "" }) {
+			titles = titles[:last]
+			for i := range rows {
+				rows[i] = rows[i][:last]
+			}
+		}
+	}
+	return output.Table(a.Stdout, titles, rows)
+}
+
+// ReadPages reads up to limit values, 0 meaning all, page by page; each page begins behind the last value.
+func ReadPages[T any](limit int, read func(last T, limit int) ([]T, error)) ([]T, error) {
+	const most = 1000
+	all := []T{}
+	for last := *new(T); ; last = all[len(all)-1] {
+		size := most
+		if limit > 0 {
+			size = min(limit-len(all), most)
+		}
+		page, err := read(last, size)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, page...); len(page) < size || len(all) == limit {
+			return all, nil
+		}
+	}
+}
+
 // Stream prints findings as they come: lines, or the elements of a JSON array.
-type Stream struct {
+type Stream[T any] struct {
 	a     *App
 	json  bool
-	line  func(any) string
+	line  func(T) string
 	Count int // of the findings so far
 }
 
 // NewStream prints findings to standard output; line is one of them for a person.
-func NewStream(a *App, asJSON bool, line func(any) string) *Stream {
-	return &Stream{a: a, json: asJSON, line: line}
+func NewStream[T any](a *App, asJSON bool, line func(T) string) *Stream[T] {
+	return &Stream[T]{a: a, json: asJSON, line: line}
 }
 
 // Add prints one finding.
-func (s *Stream) Add(v any) error {
+func (s *Stream[T]) Add(v T) error {
 	s.Count++
 	if !s.json {
-		_, err := fmt.Fprintln(s.a.Stdout, s.line(v))
-		return err
+		return s.a.Say("%s", s.line(v))
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -41,33 +111,12 @@ func (s *Stream) Add(v any) error {
 }
 
 // End ends the array.
-func (s *Stream) End() error {
-	if !s.json {
+func (s *Stream[T]) End() error {
+	switch {
+	case !s.json:
 		return nil
+	case s.Count == 0:
+		return s.a.Say("[]")
 	}
-	text := "\n]\n"
-	if s.Count == 0 {
-		text = "[]\n"
-	}
-	_, err := fmt.Fprint(s.a.Stdout, text)
-	return err
-}
-
-// WithError leaves the last column out when it is empty throughout.
-func WithError(titles []string, rows [][]string) ([]string, [][]string) {
-	last := len(titles) - 1
-	if slices.ContainsFunc(rows, func(row []string) bool { return row[last] != "" }) {
-		return titles, rows
-	}
-	for i := range rows {
-		rows[i] = rows[i][:last]
-	}
-	return titles[:last], rows
-}
-
-// PrintJSON prints a value, indented.
-func PrintJSON(a *App, value any) error {
-	encoder := json.NewEncoder(output.JSONWriter{Out: a.Stdout})
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
+	return s.a.Say("\n]")
 }

@@ -46,7 +46,7 @@ Examples:
 }
 
 // Run prints files, or fills in keys.
-func (c *Adopt) Run(ctx context.Context, a *shell.App) (err error) {
+func (c *Adopt) Run(ctx context.Context, a *shell.App) error {
 	plan, err := a.Plan(c.PlanFlag)
 	if err != nil {
 		return err
@@ -58,7 +58,6 @@ func (c *Adopt) Run(ctx context.Context, a *shell.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	if c.Backfill {
 		return c.backfill(ctx, a, db, plan)
 	}
@@ -96,14 +95,13 @@ func (c *Adopt) files(a *shell.App, found *adopt.Adoption) error {
 		fmt.Fprintf(&b, "  - %s\n      %s\n", output.OneLine(d.Table+": "+part(d)+d.Problem), output.OneLine(fix(d)))
 	}
 	if b.Len() > 0 {
-		if _, err := fmt.Fprintf(a.Stdout, "before %s can be adopted:\n%s\nno file is printed before %s seen to\n", c.Resource, b.String(), are(len(found.Against))); err != nil {
+		if err := a.Say("before %s can be adopted:\n%s\nno file is printed before %s seen to", c.Resource, b.String(), are(len(found.Against))); err != nil {
 			return err
 		}
 		return shell.ErrReported
 	}
 	if len(found.Steps) == 0 {
-		_, err := fmt.Fprintf(a.Stdout, "nothing to do: %s has all that the resource %s needs; %s verify looks at the rest\n", found.Resource.Active, c.Resource, output.ProgramName)
-		return err
+		return a.Say("nothing to do: %s has all that the resource %s needs; %s verify looks at the rest", found.Resource.Active, c.Resource, output.ProgramName)
 	}
 	if c.Out != "" {
 		return c.write(a, found)
@@ -114,8 +112,7 @@ func (c *Adopt) files(a *shell.App, found *adopt.Adoption) error {
 	for _, f := range adopt.Files(found, max(c.Number, 1)) {
 		fmt.Fprintf(&b, "\n-- %s %s\n%s", strings.Repeat("=", 8), f.Name, f.Text)
 	}
-	_, err := fmt.Fprint(a.Stdout, strings.TrimPrefix(b.String(), "\n"))
-	return err
+	return a.Print(strings.TrimPrefix(b.String(), "\n"))
 }
 
 func are(n int) string {
@@ -162,7 +159,7 @@ func (c *Adopt) backfill(ctx context.Context, a *shell.App, db *sql.DB, plan sch
 		if last != "" {
 			line += "; go on with --after " + output.Printable(last) + ", or from the begin"
 		}
-		_, perr := fmt.Fprintln(a.Stderr, line)
+		perr := a.Note("%s", line)
 		return errors.Join(err, perr)
 	}
 	return c.told(a, f, report)
@@ -198,7 +195,7 @@ func (c *Adopt) told(a *shell.App, f *adopt.Filler, r adopt.Report) error {
 	default:
 		b.WriteString("; each row has all that it needs")
 	}
-	if _, err := fmt.Fprintln(a.Stdout, b.String()); err != nil {
+	if err := a.Say("%s", b.String()); err != nil {
 		return err
 	}
 	if !r.Whole() {

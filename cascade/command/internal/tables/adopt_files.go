@@ -57,8 +57,7 @@ func (c *Adopt) write(a *shell.App, found *adopt.Adoption) error {
 	for _, note := range found.Notes {
 		fmt.Fprintf(&b, "note: %s\n", output.OneLine(note))
 	}
-	_, err = fmt.Fprint(a.Stdout, b.String())
-	return err
+	return a.Print(b.String())
 }
 
 // create writes a file that is not there yet.

@@ -49,7 +49,7 @@ Examples:
 }
 
 // Run prints the plan.
-func (c *Discover) Run(ctx context.Context, a *shell.App) (err error) {
+func (c *Discover) Run(ctx context.Context, a *shell.App) error {
 	var roots []string
 	for _, name := range c.Root {
 		if name = strings.TrimSpace(name); name != "" && !slices.Contains(roots, name) {
@@ -70,6 +70,7 @@ func (c *Discover) Run(ctx context.Context, a *shell.App) (err error) {
 	var old schema.Plan
 	var text []byte
 	if c.Plan != "" {
+		var err error
 		if text, err = os.ReadFile(c.Plan); err != nil {
 			return usage.Errorf("--plan: %w", err)
 		}
@@ -81,7 +82,6 @@ func (c *Discover) Run(ctx context.Context, a *shell.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	plan, notes, proposals, err := discover.Plan(ctx, db, old, roots, soft)
 	switch {
 	case errors.Is(err, discover.ErrUnknownTable):
@@ -99,8 +99,7 @@ func (c *Discover) Run(ctx context.Context, a *shell.App) (err error) {
 	if _, err := planfile.Parse("the discovered plan", []byte(printed)); err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(a.Stdout, printed)
-	return err
+	return a.Print(printed)
 }
 
 // extended prints the old plan with what is new, and says what that is.
@@ -109,7 +108,7 @@ func (c *Discover) extended(a *shell.App, text string, old, plan schema.Plan, no
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprint(a.Stdout, printed); err != nil {
+	if err := a.Print(printed); err != nil {
 		return err
 	}
 	tables, edges := len(plan.Tables)-len(old.Tables), edgesOf(plan)-edgesOf(old)
@@ -125,10 +124,10 @@ func (c *Discover) extended(a *shell.App, text string, old, plan schema.Plan, no
 			said += "\n" + n.Text
 		}
 	}
-	_, err = fmt.Fprintln(a.Stderr, said)
-	return err
+	return a.Note("%s", said)
 }
 
+// edgesOf counts a plan's edges.
 func edgesOf(p schema.Plan) (n int) {
 	for _, node := range p.Nodes() {
 		n += len(node.Parents)

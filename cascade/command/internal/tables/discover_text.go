@@ -16,12 +16,8 @@ import (
 // PlanText is a plan in YAML with its notes as comments.
 func PlanText(plan schema.Plan, roots []string, notes []live.Note, proposals []discover.Proposal) string {
 	var b strings.Builder
-	edges := 0
-	for _, t := range plan.Tables {
-		edges += len(t.Parents)
-	}
 	yamlComment(&b, "", fmt.Sprintf("A plan for rows of %s: %s, %s. Made by %s discover; look it over.",
-		strings.Join(roots, ", "), output.Plural(len(plan.Tables), "table"), output.Plural(edges, "edge"), output.ProgramName))
+		strings.Join(roots, ", "), output.Plural(len(plan.Tables), "table"), output.Plural(edgesOf(plan), "edge"), output.ProgramName))
 	yamlComment(&b, "", "A foreign key keeps a row above until all below are gone, so the root's row goes last.")
 	for _, n := range notes {
 		if n.Table == "" {

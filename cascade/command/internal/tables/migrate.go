@@ -2,7 +2,6 @@ package tables
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -37,12 +36,11 @@ Examples:
 type migrateUpCmd struct{}
 
 // Run applies what is missing; it may be run twice, and by several at once.
-func (migrateUpCmd) Run(ctx context.Context, a *shell.App) (err error) {
+func (migrateUpCmd) Run(ctx context.Context, a *shell.App) error {
 	db, err := a.Open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	missing, err := fit.Pending(ctx, db)
 	if err != nil {
 		return err
@@ -54,8 +52,7 @@ func (migrateUpCmd) Run(ctx context.Context, a *shell.App) (err error) {
 	if missing > 0 {
 		line += fmt.Sprintf(": %s applied", output.Plural(missing, "migration"))
 	}
-	_, err = fmt.Fprintln(a.Stdout, line)
-	return err
+	return a.Say("%s", line)
 }
 
 type migrateDownCmd struct {
@@ -63,7 +60,7 @@ type migrateDownCmd struct {
 }
 
 // Run removes the tables.
-func (c *migrateDownCmd) Run(ctx context.Context, a *shell.App) (err error) {
+func (c *migrateDownCmd) Run(ctx context.Context, a *shell.App) error {
 	if !c.Yes {
 		return usage.Errorf("migrate down removes the toolkit's tables with all jobs, open ones too, and the audit of deletions: add --yes to do it")
 	}
@@ -71,12 +68,10 @@ func (c *migrateDownCmd) Run(ctx context.Context, a *shell.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := migrations.Down(ctx, db); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(a.Stdout, "the toolkit's tables are removed")
-	return err
+	return a.Say("the toolkit's tables are removed")
 }
 
 type migrateStatusCmd struct {
@@ -84,28 +79,22 @@ type migrateStatusCmd struct {
 }
 
 // Run lists the migrations. It only reads, and missing migrations are no failure.
-func (c *migrateStatusCmd) Run(ctx context.Context, a *shell.App) (err error) {
+func (c *migrateStatusCmd) Run(ctx context.Context, a *shell.App) error {
 	db, err := a.Open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	all, err := migrations.Status(ctx, db)
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return shell.PrintJSON(a, all)
-	}
-	rows := make([][]string, len(all))
-	for i, m := range all {
+	return shell.PrintList(a, c.JSON, all, "", []string{">VERSION", "MIGRATION", "APPLIED"}, func(m migrations.Migration) []string {
 		at := "missing: run " + output.ProgramName + " migrate up"
 		if m.Applied {
 			at = output.Moment(m.AppliedAt) + " UTC"
 		}
-		rows[i] = []string{fmt.Sprint(m.Version), m.Name, at}
-	}
-	return output.Table(a.Stdout, []string{">VERSION", "MIGRATION", "APPLIED"}, rows)
+		return []string{fmt.Sprint(m.Version), m.Name, at}
+	})
 }
 
 // DDL prints the statements that create the plan's tables.
@@ -135,12 +124,11 @@ func (c *DDL) Run(ctx context.Context, a *shell.App) error {
 	if c.Trash {
 		return c.trash(ctx, a, plan)
 	}
-	_, err = fmt.Fprintln(a.Stdout, GooseUp+Statements(plan))
-	return err
+	return a.Say("%s", GooseUp+Statements(plan))
 }
 
 // trash prints the trash tables that are missing.
-func (c *DDL) trash(ctx context.Context, a *shell.App, plan schema.Plan) (err error) {
+func (c *DDL) trash(ctx context.Context, a *shell.App, plan schema.Plan) error {
 	if len(plan.Kept()) == 0 {
 		return usage.Errorf("the plan keeps no deleted rows: say trash: 30d in it")
 	}
@@ -148,7 +136,6 @@ func (c *DDL) trash(ctx context.Context, a *shell.App, plan schema.Plan) (err er
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	cat, err := catalog.Read(ctx, db)
 	if err != nil {
 		return err
@@ -158,11 +145,9 @@ func (c *DDL) trash(ctx context.Context, a *shell.App, plan schema.Plan) (err er
 		return err
 	}
 	if len(ddl) == 0 {
-		_, err = fmt.Fprintln(a.Stdout, GooseUp+"-- the trash tables are there; cascade-worker verify compares them")
-		return err
+		return a.Say("%s", GooseUp+"-- the trash tables are there; cascade-worker verify compares them")
 	}
-	_, err = fmt.Fprintln(a.Stdout, GooseUp+strings.Join(ddl, ";\n\n")+";")
-	return err
+	return a.Say("%s", GooseUp+strings.Join(ddl, ";\n\n")+";")
 }
 
 // GooseUp makes a file that goose takes; to all others it is a comment. There is no part for Down: it would

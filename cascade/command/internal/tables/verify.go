@@ -39,7 +39,7 @@ Examples:
 }
 
 // Run prints the differences, and what the worker needs.
-func (c *Verify) Run(ctx context.Context, a *shell.App) (err error) {
+func (c *Verify) Run(ctx context.Context, a *shell.App) error {
 	plan, err := a.Plan(c.PlanFlag)
 	if err != nil {
 		return err
@@ -56,7 +56,6 @@ func (c *Verify) Run(ctx context.Context, a *shell.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	var found []live.Difference
 	var differs *live.VerifyError
 	if err = live.Verify(ctx, db, plan); errors.As(err, &differs) {
@@ -74,7 +73,7 @@ func (c *Verify) Run(ctx context.Context, a *shell.App) (err error) {
 	}
 	lines, found := inOneLine(plan, a.Database(), found)
 	for _, line := range lines {
-		if _, err := fmt.Fprintln(a.Stdout, line); err != nil {
+		if err := a.Say("%s", line); err != nil {
 			return err
 		}
 	}
@@ -84,16 +83,11 @@ func (c *Verify) Run(ctx context.Context, a *shell.App) (err error) {
 	case len(lines) > 0:
 		return shell.ErrReported
 	}
-	_, err = fmt.Fprintf(a.Stdout, "ok: the database is as the plan declares it (%s)\n", planSize(plan))
-	return err
+	return a.Say("ok: the database is as the plan declares it (%s)", planSize(plan))
 }
 
 // planSize is "2 resources, 5 tables, 6 edges".
 func planSize(plan schema.Plan) string {
-	edges := 0
-	for _, n := range plan.Nodes() {
-		edges += len(n.Parents)
-	}
 	var parts []string
 	if n := len(plan.Resources); n > 0 {
 		parts = append(parts, output.Plural(n, "resource"))
@@ -101,16 +95,13 @@ func planSize(plan schema.Plan) string {
 	if n := len(plan.Tables); n > 0 {
 		parts = append(parts, output.Plural(n, "table"))
 	}
-	return strings.Join(append(parts, output.Plural(edges, "edge")), ", ")
+	return strings.Join(append(parts, output.Plural(edgesOf(plan), "edge")), ", ")
 }
 
 // printAccess prints what the worker needs, as far as it was proved, and what this
 // user may not be shown.
 func printAccess(a *shell.App, access live.Access, lacks map[string]bool) error {
 	lacks["onerow_goose_version"] = lacks["onerow_job"] // made together; a right that the database gives says nothing
-	for _, d := range access.Missing {
-		lacks[d.Table] = true
-	}
 	for _, d := range access.Missing {
 		lacks[d.Table] = true
 	}
@@ -123,8 +114,7 @@ func printAccess(a *shell.App, access live.Access, lacks map[string]bool) error 
 	for _, n := range access.Blind {
 		fmt.Fprintf(&b, "not seen: %s\n", output.OneLine(n.Text))
 	}
-	_, err := fmt.Fprint(a.Stdout, b.String())
-	return err
+	return a.Print(b.String())
 }
 
 // printGrants needs the name of the database, but no connection.
@@ -147,8 +137,7 @@ func (c *Verify) printGrants(a *shell.App, plan schema.Plan) error {
 	for _, p := range needs {
 		fmt.Fprintf(&b, "%s;\n", output.OneLine(p.Grant(cfg.DBName, live.Grantee(c.Grants))))
 	}
-	_, err = fmt.Fprint(a.Stdout, b.String())
-	return err
+	return a.Print(b.String())
 }
 
 // printDifferences prints what differs, table by table, and what to do about it.
@@ -163,7 +152,7 @@ func printDifferences(a *shell.App, found []live.Difference) error {
 		fmt.Fprintf(&b, "  - %s\n      %s\n", output.OneLine(part(d)+d.Problem), output.OneLine(fix(d)))
 	}
 	fmt.Fprintf(&b, "\n%s between the database and the plan", output.Plural(len(found), "difference"))
-	if _, err := fmt.Fprintln(a.Stdout, b.String()); err != nil {
+	if err := a.Say("%s", b.String()); err != nil {
 		return err
 	}
 	return shell.ErrReported

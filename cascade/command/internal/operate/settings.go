@@ -2,7 +2,6 @@ package operate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -62,7 +61,7 @@ func (c *Set) check() error {
 }
 
 // Run sets, and shows what is set then.
-func (c *Set) Run(ctx context.Context, a *shell.App) (err error) {
+func (c *Set) Run(ctx context.Context, a *shell.App) error {
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -70,7 +69,6 @@ func (c *Set) Run(ctx context.Context, a *shell.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	s := admin.Settings{Worker: c.Worker}
 	if c.Load != nil {
 		if s.Load = *c.Load; s.Load > 1 {
@@ -96,10 +94,9 @@ func (c *Set) Run(ctx context.Context, a *shell.App) (err error) {
 		return err
 	}
 	if len(lines) == 0 {
-		lines = []string{"the workers work as their flags say"}
+		return a.Say("the workers work as their flags say")
 	}
-	_, err = fmt.Fprintln(a.Stdout, strings.Join(lines, "\n"))
-	return err
+	return a.Say("%s", strings.Join(lines, "\n"))
 }
 
 // settingLines say what workers were told.

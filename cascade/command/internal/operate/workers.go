@@ -1,0 +1,77 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/onerow/onerow/cascade/admin"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/output"
+)
+
+// Workers lists the workers, and why those wait that do.
+type Workers struct {
+	JSON bool `name:"json" help:"Print a JSON array."`
+}
+
+// Help is the command's longer description.
+func (Workers) Help() string {
+	return `Every worker that showed a sign of life in the last hour. One that ends cleanly is not
+listed any more; one that was killed is, with the time when it was last seen. WAITS
+BECAUSE is the pause, or the throttle, that is in force for it.
+
+Examples:
+
+    cascade-worker workers
+    cascade-worker workers --json | jq '.[] | select(.throttle)'`
+}
+
+// A worker gives a sign of life each 5 seconds, between batches: so old is that of one that may be dead, and
+// of one that is not well.
+const (
+	late    = 7 * time.Second
+	overdue = 30 * time.Second
+)
+
+// Run prints the workers.
+func (c *Workers) Run(ctx context.Context, a *shell.App) error {
+	db, err := a.OpenMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	list, err := admin.Workers(ctx, db)
+	if err != nil {
+		return err
+	}
+	if !c.JSON {
+		if err := NotePause(ctx, db, a); err != nil {
+			return err
+		}
+		lines, err := settingLines(ctx, db)
+		for _, line := range lines {
+			if err == nil {
+				err = a.Note("%s (%s set --default takes it back)", line, output.ProgramName)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return shell.PrintList(a, c.JSON, list, "no worker was seen in the last hour: start one with "+output.ProgramName+" run",
+		[]string{"WORKER", "STARTED", "SEEN", ">JOB", "?WAITS BECAUSE"}, workerRow)
+}
+
+func workerRow(w admin.WorkerStatus) []string {
+	job, seen := "-", "now"
+	if w.JobID != 0 {
+		job = fmt.Sprint(w.JobID)
+	}
+	switch {
+	case w.Ago > overdue:
+		seen = "not seen since " + output.Moment(w.SeenAt)
+	case w.Ago > late:
+		seen = w.Ago.Truncate(time.Second).String() + " ago"
+	}
+	return []string{output.Shorten(output.Printable(w.Name), 40), output.Moment(w.StartedAt), seen, job, output.Shorten(output.OneLine(w.Throttle), 120)}
+}
