@@ -29,7 +29,7 @@ func TestKeepsItsConnections(t *testing.T) {
 	if n := worker.DB.Stats().MaxIdleClosed; n > 0 {
 		t.Errorf("%d connections were closed because too many were idle", n)
 	}
-	if err := worker.Close(); err != nil {
+	if err := a.Close(); err != nil {
 		t.Error(err)
 	}
 	if n := w.rows(); n != 0 {

@@ -40,30 +40,29 @@ Examples:
 // Run works until no job is due.
 func (c *Drain) Run(ctx context.Context, a *shell.App) (err error) {
 	show := newProgress(a.Stderr, a.Terminal)
+	defer func() { err = errors.Join(err, show.end()) }()
 	w, err := NewWorker(ctx, a, c.WorkFlags, cascade.Config{Log: Logger(show, c.LogFormat, slog.LevelWarn), OnEvent: show.event, Progress: true})
 	if err != nil {
-		return errors.Join(err, show.end())
+		return err
 	}
-	defer func() { err = errors.Join(err, w.Close()) }()
 	due, later, err := queue.CountDue(ctx, w.DB)
 	if err != nil {
-		return errors.Join(err, show.end())
+		return err
 	}
 	if due == 0 { // else it would wait for the end of a pause, to do nothing
 		line := show.sum().summary(0, due, later, true)
 		if later > 0 {
 			line += standing(ctx, w.DB)
 		}
-		_, err := fmt.Fprintln(a.Stdout, line)
-		return errors.Join(err, show.end())
+		return a.Say("%s", line)
 	}
 	if err := operate.NotePause(ctx, w.DB, a); err != nil {
-		return errors.Join(err, show.end())
+		return err
 	}
 	begin := time.Now()
 	show.begin(due)
 	drained := w.Drain(ctx)
-	drained = errors.Join(drained, show.end())
+	drained = errors.Join(drained, show.end()) // so that the summary stands alone
 
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
@@ -73,14 +72,10 @@ func (c *Drain) Run(ctx context.Context, a *shell.App) (err error) {
 	if counted == nil && due+later > 0 {
 		line += standing(after, w.DB)
 	}
-	if _, err := fmt.Fprintln(a.Stdout, line); err != nil {
-		return errors.Join(drained, err)
+	if err := errors.Join(drained, a.Say("%s", line), counted); err != nil {
+		return err
 	}
 	switch {
-	case drained != nil:
-		return errors.Join(drained, counted)
-	case counted != nil:
-		return counted
 	case sum.dead+sum.failed > 0:
 		return fmt.Errorf("%s could not be worked: see %s jobs", output.Plural(sum.dead+sum.failed, "job"), output.ProgramName)
 	case sum.left > 0:

@@ -16,7 +16,7 @@ import (
 )
 
 // progress shows how a drain goes on: as a bar on a terminal, else as a line now and
-// then. It is a writer too, for logs, which must not be written into the bar, and an
+// then. It is a writer too, for logs, which must not be written into the bar, and a
 // receiver of events: what a job counts includes the rows that earlier runs have deleted, a batch does not.
 type progress struct {
 	out  io.Writer
@@ -110,8 +110,11 @@ func (p *progress) end() error {
 	}
 	if p.bars != nil {
 		p.bars.Wait()
+		p.bars = nil
 	}
-	return p.err
+	err := p.err
+	p.err = nil // it is told once
+	return err
 }
 
 // sum counts the jobs that this drain has worked on, as they were last seen.

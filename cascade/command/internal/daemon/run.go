@@ -3,7 +3,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"sync/atomic"
@@ -90,7 +89,7 @@ Examples:
 }
 
 // Run works until ctx ends.
-func (c *Run) Run(ctx context.Context, a *shell.App) (err error) {
+func (c *Run) Run(ctx context.Context, a *shell.App) error {
 	if c.Poll != 0 && c.Poll < shell.ShortestPoll {
 		return usage.Errorf("--poll is %s; it should be a time like 1s, %s or more", c.Poll, shell.ShortestPoll)
 	}
@@ -122,7 +121,6 @@ func (c *Run) Run(ctx context.Context, a *shell.App) (err error) {
 	if err != nil {
 		return shell.Stopped(ctx, err)
 	}
-	defer func() { err = errors.Join(err, w.Close()) }()
 	log.Info("working", "worker", w.Name, "database", w.Database, "resources", w.Plan.Names(), "version", a.VersionLine())
 	slowly.Kinds = append(slowly.Kinds, w.trashKind()...)
 	orphans.DB, orphans.Plan, orphans.Every = w.DB, w.Plan, c.Every(w.Plan)

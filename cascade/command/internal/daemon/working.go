@@ -25,7 +25,6 @@ type Working struct {
 	Name     string
 	Database string
 	assets   cascade.Assets
-	Close    func() error
 }
 
 // trashKind is what has expired in the trash, where the plan keeps any.
@@ -54,17 +53,17 @@ func NewWorker(ctx context.Context, a *shell.App, f WorkFlags, c cascade.Config)
 	if err != nil {
 		return nil, err
 	}
-	assets, closeAssets, err := a.Assets(ctx, f.AssetsFlag, plan)
+	assets, err := a.Assets(ctx, f.AssetsFlag, plan)
 	if err != nil {
 		return nil, err
 	}
-	throttles, closeReplicas, err := a.Throttles(f.ThrottleFlags)
+	throttles, err := a.Throttles(f.ThrottleFlags)
 	if err != nil {
-		return nil, errors.Join(err, closeAssets())
+		return nil, err
 	}
 	db, err := a.OpenMigrated(ctx)
 	if err != nil {
-		return nil, errors.Join(err, closeReplicas(), closeAssets())
+		return nil, err
 	}
 	roomFor(db, max(f.Parallel, 1))
 	tell := c.OnEvent
@@ -77,19 +76,16 @@ func NewWorker(ctx context.Context, a *shell.App, f WorkFlags, c cascade.Config)
 		}
 	}
 	w := &Working{DB: db, Plan: plan, Name: workerName(f.Name), Database: a.Database(), assets: assets}
-	w.Close = func() error { return errors.Join(closeAssets(), closeReplicas(), db.Close()) }
 	c.Batch, c.Lease, c.Name, c.Assets = f.Batch, f.Lease, w.Name, assets
 	c.Target, c.Parallel, c.Load, c.Throttles = f.Target, f.Parallel, f.Load, throttles
-	if err = errors.Join(fit.Check(ctx, db, plan), f.Ask(ctx, db)); err == nil {
-		w.Worker, err = cascade.NewWorker(db, plan, c)
-		if errors.Is(err, cascade.ErrInvalidConfig) {
-			err = usage.Mark(err)
-		}
+	if err := errors.Join(fit.Check(ctx, db, plan), f.Ask(ctx, db)); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return nil, errors.Join(err, w.Close())
+	w.Worker, err = cascade.NewWorker(db, plan, c)
+	if errors.Is(err, cascade.ErrInvalidConfig) {
+		err = usage.Mark(err)
 	}
-	return w, nil
+	return w, err
 }
 
 // roomFor makes the pool large enough for so many jobs at once.

@@ -153,7 +153,7 @@ Examples:
 const purgeTrashRows = 5000
 
 // Run purges.
-func (c *trashPurgeCmd) Run(ctx context.Context, a *shell.App) (err error) {
+func (c *trashPurgeCmd) Run(ctx context.Context, a *shell.App) error {
 	if c.Job != 0 {
 		if err := shell.CheckJob("--job", c.Job, "trash list"); err != nil {
 			return err
@@ -163,11 +163,10 @@ func (c *trashPurgeCmd) Run(ctx context.Context, a *shell.App) (err error) {
 	if err != nil {
 		return err
 	}
-	assets, closeAssets, err := a.Assets(ctx, c.AssetsFlag, plan)
+	assets, err := a.Assets(ctx, c.AssetsFlag, plan)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closeAssets()) }()
 	db, err := a.OpenMigrated(ctx)
 	if err != nil {
 		return err

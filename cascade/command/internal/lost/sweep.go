@@ -43,7 +43,7 @@ Examples:
 }
 
 // Run prints what it finds.
-func (c *Sweep) Run(ctx context.Context, a *shell.App) (err error) {
+func (c *Sweep) Run(ctx context.Context, a *shell.App) error {
 	plan, err := a.Plan(c.PlanFlag)
 	if err != nil {
 		return err
@@ -59,11 +59,10 @@ func (c *Sweep) Run(ctx context.Context, a *shell.App) (err error) {
 	if !a.KnowsAssets(c.AssetsFlag) {
 		return usage.Errorf("say where the assets are with --assets file:///folder or %s", shell.EnvAssets)
 	}
-	store, closeStore, err := a.OpenStore(ctx, c.AssetsFlag)
+	store, err := a.OpenStore(ctx, c.AssetsFlag)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closeStore()) }()
 	db, err := a.Open(ctx)
 	if err != nil {
 		return err

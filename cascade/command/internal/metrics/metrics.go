@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/onerow/onerow/cascade"
@@ -41,36 +42,31 @@ type Metrics struct {
 // New registers them.
 func New() (*Metrics, error) {
 	registry := prometheus.NewRegistry()
-	for _, c := range []prometheus.Collector{
-		collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		collectors.NewBuildInfoCollector(),
-	} {
-		if err := registry.Register(c); err != nil {
-			return nil, err
-		}
-	}
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector())
 	m, err := prommetrics.New(registry)
 	if err != nil {
 		return nil, err
 	}
-	waiting := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "onerow_purge_waiting",
-		Help: "Rows of the toolkit's own tables that are to be purged, 1000 meaning that many or more, as of the last minute."}, []string{"what"})
-	purged := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "onerow_purged_rows_total", Help: "Rows of the toolkit's own tables that this process has purged."}, []string{"what"})
-	orphans := prometheus.NewGauge(prometheus.GaugeOpts{Name: "onerow_cascade_orphans",
-		Help: "Missing rows, one for each table that refers to it, as this process's last search found them; 1000: that many or more."})
-	searched := prometheus.NewGauge(prometheus.GaugeOpts{Name: "onerow_cascade_orphans_searched_timestamp_seconds",
-		Help: "When this process's last search for missing rows ended, by its clock; 0: none has."})
-	trash := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "onerow_cascade_trash_rows",
-		Help: "What is in the trash, as of the last minute: deleted rows, references that were cut; of both, what is stuck since a restore and what has expired."}, []string{"what"})
-	retained := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "onerow_cascade_retention_queued_rows_total",
-		Help: "Rows that this process has queued because the plan's retention asks for it."}, []string{"resource"})
-	looked := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "onerow_cascade_retention_done_timestamp_seconds",
-		Help: "When this process had last queued everything that was due by the plan's retention, by its clock."}, []string{"resource"})
-	if err := errors.Join(registry.Register(retained), registry.Register(looked), registry.Register(trash), registry.Register(waiting), registry.Register(purged), registry.Register(orphans), registry.Register(searched)); err != nil {
-		return nil, err
+	register := promauto.With(registry) // panics where a name is used twice: these are all there are
+	gauges := func(name, label, help string) *prometheus.GaugeVec {
+		return register.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{label})
 	}
-	return &Metrics{Metrics: m, registry: registry, trash: trash, waiting: waiting, purged: purged, retained: retained, looked: looked, orphans: orphans, searched: searched}, nil
+	counters := func(name, label, help string) *prometheus.CounterVec {
+		return register.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{label})
+	}
+	return &Metrics{Metrics: m, registry: registry,
+		waiting: gauges("onerow_purge_waiting", "what", "Rows of the toolkit's own tables that are to be purged, 1000 meaning that many or more, as of the last minute."),
+		purged:  counters("onerow_purged_rows_total", "what", "Rows of the toolkit's own tables that this process has purged."),
+		trash: gauges("onerow_cascade_trash_rows", "what",
+			"What is in the trash, as of the last minute: deleted rows, references that were cut; of both, what is stuck since a restore and what has expired."),
+		retained: counters("onerow_cascade_retention_queued_rows_total", "resource", "Rows that this process has queued because the plan's retention asks for it."),
+		looked: gauges("onerow_cascade_retention_done_timestamp_seconds", "resource",
+			"When this process had last queued everything that was due by the plan's retention, by its clock."),
+		orphans: register.NewGauge(prometheus.GaugeOpts{Name: "onerow_cascade_orphans",
+			Help: "Missing rows, one for each table that refers to it, as this process's last search found them; 1000: that many or more."}),
+		searched: register.NewGauge(prometheus.GaugeOpts{Name: "onerow_cascade_orphans_searched_timestamp_seconds",
+			Help: "When this process's last search for missing rows ended, by its clock; 0: none has."}),
+	}, nil
 }
 
 // Watch adds the figures of the connection pool.

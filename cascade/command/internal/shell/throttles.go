@@ -3,7 +3,6 @@ package shell
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"strings"
 	"time"
 
@@ -74,24 +73,18 @@ const askPatience = 2 * time.Second
 
 // Throttles makes what the flags ask for. Nothing is asked yet: for a replica that cannot be
 // reached the worker waits, it does not end.
-func (a *App) Throttles(f ThrottleFlags) (list []cascade.Throttle, closeAll func() error, err error) {
-	var pools []*sql.DB
-	closeAll = func() error {
-		var errs []error
-		for _, db := range pools {
-			errs = append(errs, db.Close())
-		}
-		return errors.Join(errs...)
-	}
+func (a *App) Throttles(f ThrottleFlags) (list []cascade.Throttle, err error) {
 	if f.MaxThreadsRunning > 0 {
 		list = append(list, cascade.ThreadsRunning(f.MaxThreadsRunning))
 	}
 	if f.MaxLag > 0 {
+		var pools []*sql.DB
 		for _, dsn := range f.replicas(a) {
 			db, err := openReplica(dsn)
 			if err != nil {
-				return nil, closeAll, errors.Join(err, closeAll())
+				return nil, err
 			}
+			a.close = append(a.close, db.Close)
 			pools = append(pools, db)
 		}
 		list = append(list, cascade.ReplicaLag(f.MaxLag, pools...))
@@ -99,7 +92,7 @@ func (a *App) Throttles(f ThrottleFlags) (list []cascade.Throttle, closeAll func
 	for _, query := range f.ThrottleQuery {
 		list = append(list, cascade.QueryThrottle(query))
 	}
-	return list, closeAll, nil
+	return list, nil
 }
 
 // openReplica makes a small pool. Its errors have nothing of the DSN in them.

@@ -123,7 +123,7 @@ func are(n int) string {
 }
 
 // backfill fills in what no DDL can.
-func (c *Adopt) backfill(ctx context.Context, a *shell.App, db *sql.DB, plan schema.Plan) (err error) {
+func (c *Adopt) backfill(ctx context.Context, a *shell.App, db *sql.DB, plan schema.Plan) error {
 	f, err := adopt.New(ctx, db, plan, c.Resource)
 	if errors.Is(err, adopt.ErrNotReady) {
 		return output.Said(fmt.Sprintf("%s is not ready for the backfill: %s; see %s adopt %s", c.Resource, output.Detail(err, adopt.ErrNotReady), output.ProgramName, c.Resource), err)
@@ -131,11 +131,10 @@ func (c *Adopt) backfill(ctx context.Context, a *shell.App, db *sql.DB, plan sch
 	if err != nil {
 		return err
 	}
-	throttles, closeAll, err := a.Throttles(c.ThrottleFlags)
+	throttles, err := a.Throttles(c.ThrottleFlags)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closeAll()) }()
 	show := shell.NewCounter(a)
 	pace := shell.NewPacer(a, db, c.Load, throttles, show)
 	var rows, written int64
