@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	_ "embed" // help
 	"errors"
 	"fmt"
 	"regexp"
@@ -56,28 +57,26 @@ type commandLine struct {
 	Serials  records.Serials  `cmd:"" help:"List series of numbers, find their gaps and overlaps."`
 }
 
-const description = `Deletes everything below a deleted row, bottom-up, in the background.
+// help is what each command says of itself with --help, in sections that begin with its name.
+//
+//go:embed help.txt
+var help string
 
-Examples:
-  export ONEROW_DSN='mysql://app:password@127.0.0.1:3306/shop' ONEROW_PLAN=plan.yaml
-  cascade-worker migrate up
-  cascade-worker verify
-  cascade-worker run
-  cascade-worker enqueue project 42
-  cascade-worker drain
-  cascade-worker jobs --state dead
-  cascade-worker keys list --overdue
-  cascade-worker serials gaps invoices-2026
-
-plan.yaml:
-  resources:
-    - name: project
-      archive: project_archive
-      owner: user_id
-      label: {column: name}
-    - name: comment
-      parent: {resource: project, column: project_id}
-      columns: [{name: body, type: TEXT NOT NULL}]`
+// describe gives the commands what they say of themselves.
+func describe(k *kong.Kong) error {
+	texts := map[string]string{}
+	for section := range strings.SplitSeq("\n"+help, "\n=== ") {
+		name, text, _ := strings.Cut(section, "\n")
+		texts[name] = strings.TrimSpace(text)
+	}
+	k.Model.Help = texts[k.Model.Name]
+	return kong.Visit(k.Model.Node, func(at kong.Visitable, next kong.Next) error {
+		if node, ok := at.(*kong.Node); ok && node.Type == kong.CommandNode {
+			node.Detail = texts[node.FullPath()]
+		}
+		return next(nil)
+	})
+}
 
 // printed is what a flag like --help panics with inside kong, which would exit.
 type printed struct{ code int }
@@ -87,7 +86,7 @@ func dispatch(ctx context.Context, s shell.Environment) error {
 	var g commandLine
 	parser, err := kong.New(&g,
 		kong.Name(output.ProgramName),
-		kong.Description(description),
+		kong.PostBuild(describe),
 		kong.Writers(s.Stdout, s.Stderr),
 		kong.Exit(func(code int) { panic(printed{code}) }),
 		kong.ConfigureHelp(kong.HelpOptions{NoAppDescFormat: true, Compact: true, WrapUpperBound: 100}),

@@ -39,28 +39,6 @@ type Purge struct {
 	JSON   bool    `name:"json" help:"Print a JSON array."`
 }
 
-// Help is the command's longer description.
-func (Purge) Help() string {
-	return `Removes what the toolkit's own tables (onerow_*) keep for a while only: finished jobs with
-their counts, audits, request ids, expired keys; ended flows and applied messages if you say
-for how long they are needed. 200 rows in a transaction, oldest first, with a rest after each.
-run does the same in the background, slowly, and not while it is paused; this command does not
-ask whether it is. May run beside everything, from cron as well, and be interrupted at any
-time: the next call goes on.
-
-Jobs that are dead or have leftovers stay, and audits as long as their row has a job. When its
-job is purged, a deletion of a row that is gone succeeds without a job; a create with a
-purged request id makes a new row. Claims of numbers are kept for ever. --dry-run counts 100,000
-of each kind at most.
-
-Examples:
-
-    cascade-worker purge --dry-run
-    cascade-worker purge
-    cascade-worker purge --keep-flows 720h --keep-messages 720h --load 0.1
-    cascade-worker purge --json | jq '.[] | select(.error)'`
-}
-
 // Purged is what became of a kind.
 type Purged struct {
 	What    string `json:"what"`

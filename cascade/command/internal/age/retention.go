@@ -22,23 +22,6 @@ type Retention struct {
 	Run  retentionRunCmd  `cmd:"" help:"Queue now what is due, or show it with --dry-run."`
 }
 
-// Help is the command's longer description.
-func (Retention) Help() string {
-	return `A plan that says retention: {column: created_at, keep: 90d} of a resource or a table has run
-delete the rows that are older, with everything below them, at a rate and in windows of time:
-
-    tables:
-      - name: visit
-        key: [id]
-        retention: {column: seen_at, keep: 90d, rate: 50, windows: ["Sat 02:00-06:00"], zone: Europe/Berlin}
-
-Examples:
-
-    cascade-worker retention list
-    cascade-worker retention run --dry-run
-    cascade-worker retention run visit`
-}
-
 type retentionListCmd struct {
 	shell.PlanFlag
 	JSON bool `name:"json" help:"Print a JSON array."`
@@ -46,18 +29,6 @@ type retentionListCmd struct {
 
 // mostDue is how many rows of a table are counted.
 const mostDue = 10_000
-
-// Help is the command's longer description.
-func (retentionListCmd) Help() string {
-	return `Counts 10,000 rows of each table at most. Rows of which a job is dead or has parked or skipped rows,
-and those whose deletion somebody took back, are counted and stay. The oldest is as the column
-has it, of a TIMESTAMP in UTC.
-
-Examples:
-
-    cascade-worker retention list
-    cascade-worker retention list --json | jq '.[] | select(.due > 0)'`
-}
 
 // retained is what retention list prints of a policy.
 type retained struct {
@@ -129,21 +100,6 @@ type retentionRunCmd struct {
 	shell.PlanFlag
 	Resource string `arg:"" optional:"" help:"The resource or table; all that have a policy, if none is named."`
 	DryRun   bool   `help:"Only show what would be queued: the number, and the ten oldest rows."`
-}
-
-// Help is the command's longer description.
-func (retentionRunCmd) Help() string {
-	return `Goes through what is due once and queues it, at the policy's rate, also outside of its windows, and
-while workers are paused. It ends early where many jobs are due: let a worker (run, drain) work
-them, and call it again. It may run beside workers and beside itself. The worker looks again at
-each row, under lock, before it deletes anything: one that was written meanwhile stays.
-
---dry-run reads all that is due, page by page, and queues nothing.
-
-Examples:
-
-    cascade-worker retention run --dry-run
-    cascade-worker retention run visit && cascade-worker drain`
 }
 
 // Run goes through the policies.

@@ -22,21 +22,6 @@ type Drain struct {
 	WorkFlags
 }
 
-// Help is the command's longer description.
-func (Drain) Help() string {
-	return `Works every job that is due and exits. Jobs in their grace period, jobs that wait
-for their next attempt and jobs of other workers are left. Exits with 1 if a job
-failed, is dead or ended with leftovers, or when it is interrupted; what was begun is
-given back and goes on later. While the workers are paused, or a throttle has a reason,
-it waits and says so, if there is work; what is paused when it ends is said with its reason.
-
-Examples:
-
-    cascade-worker drain --plan plan.yaml
-    cascade-worker drain --plan plan.yaml --batch 5000
-    cascade-worker drain --plan plan.yaml --load 0.2 --max-threads-running 20`
-}
-
 // Run works until no job is due.
 func (c *Drain) Run(ctx context.Context, a *shell.App) (err error) {
 	show := newProgress(a.Stderr, a.Terminal)

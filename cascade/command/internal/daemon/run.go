@@ -59,35 +59,6 @@ type Run struct {
 	NoPurge bool          `help:"Do not purge the toolkit's own tables in the background; --keep-… say what is kept how long."`
 }
 
-// Help is the command's longer description.
-func (Run) Help() string {
-	return `Works jobs as they become due, any number of workers side by side. SIGTERM or
-Ctrl-C ends the current batch, gives the job back and exits with 0 within two
-seconds; a second signal ends the process at once. Logs go to standard error.
-
-What is more important comes first: the worker waits, with what it has, while the command
-pause is in force, while the server or its replicas have too much to do (--max-threads-running,
---max-lag), or while a query of yours says so (--throttle-query). It asks once per second. If
-one of these cannot be asked, it waits as well. The command workers shows which reason is in
-force. --max-lag needs the privilege REPLICATION CLIENT on the replicas (SLAVE MONITOR on
-MariaDB since 10.5).
-
-Beside that it purges the toolkit's own tables as the command purge does, a batch each
-second at most, and none while it waits. Its user needs the rights of purge for that; without them it says so, and works.
-Where the plan says retention, it queues the rows that are old enough, a little each second, see
-the command retention.
-With --orphans-every it searches as the command orphans does, and logs and counts what it finds.
-
-Examples:
-
-    cascade-worker run --plan plan.yaml
-    cascade-worker run --plan plan.yaml --assets file:///var/lib/shop/files --log-format json
-    cascade-worker run --plan plan.yaml --parallel 4 --max-threads-running 20 --load 0.5
-    ONEROW_REPLICAS='mysql://monitor:password@replica:3306/shop' cascade-worker run --max-lag 10s
-    cascade-worker run --throttle-query "SELECT IF(HOUR(UTC_TIME()) IN (11, 12), 'lunch', '')"
-    cascade-worker run --plan plan.yaml --http :9090`
-}
-
 // Run works until ctx ends.
 func (c *Run) Run(ctx context.Context, a *shell.App) error {
 	if c.Poll != 0 && c.Poll < shell.ShortestPoll {

@@ -19,22 +19,6 @@ type Cancel struct {
 	shell.JobArg
 }
 
-// Help is the command's longer description.
-func (Cancel) Help() string {
-	return `Ends a deletion, also one that has begun, is dead or has leftovers: the worker that has the
-job stops after its batch, the row itself returns to where it was, and what is left below it
-stays. What is gone stays gone, and is listed; where the plan keeps it (trash: 30d) the
-command restore brings it back. Rows that the job has parked are forgotten.
-
-A job that has not begun is better taken back with undo, which refuses one that has. If
-the row cannot come back the job is held, and the command can be run again.
-
-Examples:
-
-    cascade-worker cancel 17
-    cascade-worker restore 17`
-}
-
 // Run cancels the job.
 func (c *Cancel) Run(ctx context.Context, a *shell.App) error {
 	if err := shell.CheckJob("", c.Job, "jobs"); err != nil {

@@ -30,27 +30,6 @@ type Plan struct {
 	ID       string `arg:"" optional:"" name:"id" help:"The row's key: 42, a UUID, 0x00ff, text, or 101,1993-09-21 for several columns."`
 }
 
-// Help is the command's longer description.
-func (Plan) Help() string {
-	return `A dry run: counts what enqueue and the worker would delete and detach, and changes
-nothing. The row's own table counts the row itself. Of each table at most --limit rows
-are counted; where there are more the count is "≥". A row that is reached in two ways
-counts once. It is an estimate: rows come and go meanwhile, and a worker adapts its
-batches to the time that they take. The toolkit's own tables are not needed.
-
-With --json: {"root":true,"tables":{NAME:ROWS,…},"capped":[NAME,…],"detached":{…},
-"capped_detached":[…],"assets":N,"batches":N,"loops":[{"table":NAME,"key":KEY,"columns":[…]}]}.
-A table without rows is not in it. Rows in a loop that no job can delete are named, one of each table.
-
-Examples:
-
-    cascade-worker plan project 42
-    cascade-worker plan job_history 101,1993-09-21
-    cascade-worker plan project 42 --json --limit 1000000 | jq .tables
-    cascade-worker plan project 42 --exact
-    cascade-worker plan --sql`
-}
-
 // EstimateJSON is an estimate as it is printed.
 type EstimateJSON struct {
 	Root           bool             `json:"root"`

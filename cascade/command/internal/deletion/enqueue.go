@@ -29,38 +29,6 @@ type Enqueue struct {
 	DryRun    bool          `name:"dry-run" help:"Only say how many rows there are."`
 }
 
-// Help is the command's longer description.
-func (Enqueue) Help() string {
-	return `Logs the deletion and queues the job in one transaction, and prints the job's
-number. The row itself stays visible until a worker has deleted everything below it:
-it goes last. If the row is not there that is said, and what is left below it is deleted;
-with --must-exist it is an error (exit code 1), and nothing is queued. If a job
-is open for the row, nothing new is queued.
-
-A key is typed as the table's column holds it: an integer, text, or bytes as 0x00ff; 16 bytes also as a
-UUID with dashes, in the order in which they are stored.
-
-A key of several columns is typed with commas between them. Text with a comma or a
-leading quote in it, and any other key, may also be given as jobs --json shows it:
-'a%2Cb or 0x00ff or 7,'en.
-
---where and --query queue many rows, 500 in a transaction, and say how many were queued
-and how many had an open job. Run the same command again after an interruption.
-Both are SQL of yours and run as it stands with the rights of the DSN's user; a column is
-named as in t.created_at. --where looks at rows that are there, in both tables of a
-resource, along the primary key; the condition is asked again for each page. --query
-runs once and may name rows that are gone; its columns are those of the key, in their order.
-
-Examples:
-
-    cascade-worker enqueue project 42
-    cascade-worker enqueue project 42 --grace 10m
-    cascade-worker enqueue book 01890a5d-ac96-774b-bcce-b302099a8057 --no-trash --must-exist
-    cascade-worker enqueue job_history 101,1993-09-21
-    cascade-worker enqueue project --where "t.user_id = 7 AND t.created_at < '2020-01-01'" --dry-run
-    cascade-worker enqueue project --query "SELECT id FROM project ORDER BY created_at LIMIT 100"`
-}
-
 // check tells one root from many.
 func (c *Enqueue) check() error {
 	ways := 0

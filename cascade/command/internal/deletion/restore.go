@@ -29,28 +29,6 @@ type Restore struct {
 	Load     float64 `default:"1" placeholder:"SHARE" help:"The share of the time that batches may take, from 0.01 to 1 (1)."`
 }
 
-// Help is the command's longer description.
-func (Restore) Help() string {
-	return `Brings back what a job has deleted and the plan has kept (trash: 30d): everything below the
-row, parents first, then the row itself, under its name or as a copy. A job that is at work
-is held first. Until the row itself is back it stays hidden, where it has an archive.
-
-May be interrupted at any time; the next call goes on. What cannot come back, because its row above
-is gone or a unique value is taken, stays in the trash with the reason, is
-said, and is tried again by the next call. No row comes back below a row that took the place
-of one that could not. References are set again that are still NULL.
-
-What the job has deleted is held against what is back: what is not, as its time was over or the plan did
-not keep it, is named by table with the reason, and it exits with 1. --dry-run says that first.
-
-Examples:
-
-    cascade-worker trash list
-    cascade-worker restore 17 --dry-run
-    cascade-worker restore 17
-    cascade-worker restore --deletion 42 --load 0.3`
-}
-
 // Run brings the rows back.
 func (c *Restore) Run(ctx context.Context, a *shell.App) error {
 	switch {

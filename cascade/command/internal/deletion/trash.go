@@ -20,33 +20,9 @@ type Trash struct {
 	Purge trashPurgeCmd `cmd:"" help:"Remove for good what has expired, or what a job has kept."`
 }
 
-// Help is the command's longer description.
-func (Trash) Help() string {
-	return `A plan that says trash: 30d keeps the rows that the cascade deletes in tables of their own
-(onerow_trash_…, see ddl --trash) for that time. restore brings them back; run removes what
-has expired.
-
-Examples:
-
-    cascade-worker trash list
-    cascade-worker trash show 17
-    cascade-worker restore 17
-    cascade-worker trash purge --job 17`
-}
-
 type trashListCmd struct {
 	JSON  bool `name:"json" help:"Print a JSON array."`
 	Limit int  `default:"50" placeholder:"N" help:"How many jobs at most (50)."`
-}
-
-// Help is the command's longer description.
-func (trashListCmd) Help() string {
-	return `Times are UTC, by the database's clock.
-
-Examples:
-
-    cascade-worker trash list
-    cascade-worker trash list --json | jq '.[] | select(.stuck)'`
 }
 
 // keptJob is what trash list prints.
@@ -95,16 +71,6 @@ type trashShowCmd struct {
 	JSON bool  `name:"json" help:"Print a JSON array."`
 }
 
-// Help is the command's longer description.
-func (trashShowCmd) Help() string {
-	return `Table by table: how many rows and cut references are kept, when they expire, and why some
-could not come back.
-
-Examples:
-
-    cascade-worker trash show 17`
-}
-
 // Run prints the tables.
 func (c *trashShowCmd) Run(ctx context.Context, a *shell.App) error {
 	if err := shell.CheckJob("", c.Job, "trash list"); err != nil {
@@ -136,18 +102,6 @@ type trashPurgeCmd struct {
 	shell.AssetsFlag
 	shell.ActorFlags
 	Job int64 `placeholder:"JOB" help:"Also what this job has kept, though its time is not over."`
-}
-
-// Help is the command's longer description.
-func (trashPurgeCmd) Help() string {
-	return `Removes what has expired, in batches, and the assets of those rows. run does so in the
-background. With --job what that job has kept goes too, for good: it cannot be restored from
-that moment on.
-
-Examples:
-
-    cascade-worker trash purge
-    cascade-worker trash purge --job 17`
 }
 
 const purgeTrashRows = 5000

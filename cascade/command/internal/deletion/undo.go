@@ -23,25 +23,6 @@ type Undo struct {
 	Deletion int64 `arg:"" name:"deletion" help:"The deletion's number, deletion_id in jobs --json."`
 }
 
-// Help is the command's longer description.
-func (Undo) Help() string {
-	return `Takes back a deletion whose grace period has not ended: its job is cancelled and the
-row returns to where it was, in one transaction. If its name is taken meanwhile it comes
-back as a copy, as in "Summer (Copy 1)". Its owner's quota is marked, and the application's
-next recalculation counts the row again. A deletion that was already taken back is a no-op.
-A row that was queued by enqueue --grace has not moved: only its job is cancelled. undo says
-what does not come back: a row of a table that the application has deleted itself, and what
-a held job had deleted before.
-
-Too late means that a worker has begun: what it has deleted comes back from the trash only,
-with restore.
-
-Examples:
-
-    cascade-worker jobs --state scheduled --json | jq '.[] | {resource, resource_id, deletion_id}'
-    cascade-worker undo 17`
-}
-
 // Run takes the deletion back.
 func (c *Undo) Run(ctx context.Context, a *shell.App) error {
 	if c.Deletion < 1 {

@@ -29,27 +29,6 @@ type Orphans struct {
 	JSON    bool   `name:"json" help:"Print a JSON array."`
 }
 
-// Help is the command's longer description.
-func (Orphans) Help() string {
-	return `Looks for rows whose row above is in neither of its tables and has no open job, by
-the delete-edges of the plan that no foreign key guards. A line is a missing row: how
-many rows of the table refer to it ("≥": at least). Each statement reads at most 1000
-entries of an index, so that the search can run beside production; when it is ended
-early it prints the position for --after.
-
---enqueue queues a job for each missing row, if it is still missing in the transaction
-that queues it. Do not use it while something loads children before their parents. No
-job is queued where the rows hold what many schemas write for no reference, such as 0,
-nor where an earlier job is dead or has left parked or skipped rows: the line says so.
-
-Examples:
-
-    cascade-worker orphans
-    cascade-worker orphans --table comment --limit 100 --json
-    cascade-worker orphans --check --limit 1
-    cascade-worker orphans --enqueue`
-}
-
 // orphansPerPage is how many jobs are queued in a transaction.
 const orphansPerPage = 500
 

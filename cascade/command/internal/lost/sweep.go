@@ -25,23 +25,6 @@ type Sweep struct {
 	JSON   bool          `name:"json" help:"Print a JSON array."`
 }
 
-// Help is the command's longer description.
-func (Sweep) Help() string {
-	return `Compares the assets with the plan's asset columns, in both tables of each resource:
-objects that no row names, and rows whose object is not there. Rows are only reported.
-Look at what it prints before you add --delete: an object that something outside the
-plan names is taken for lost, too. Before objects are deleted the tables are asked again.
-
-An index on the asset's column makes it fast; without one the table is read once for
-every 5,000 objects.
-
-Examples:
-
-    cascade-worker sweep --assets file:///var/lib/app/blobs
-    cascade-worker sweep --prefix screens/ --grace 168h --json
-    cascade-worker sweep --delete`
-}
-
 // Run prints what it finds.
 func (c *Sweep) Run(ctx context.Context, a *shell.App) error {
 	plan, err := a.Plan(c.PlanFlag)

@@ -24,24 +24,6 @@ type Jobs struct {
 	Limit  int    `default:"50" placeholder:"N" help:"How many jobs at most (50)."`
 }
 
-// Help is the command's longer description.
-func (Jobs) Help() string {
-	return `Times are UTC, by the database's clock. "Ready" is also the state of a job that
-failed and waits for its next attempt; its error is shown. A job is "held" when its
-deletion was cancelled and the row cannot come back: no worker takes it. ROWS counts what was
-deleted below the row. A job ends as "leftovers" when rows could not be deleted: see
-the command parked. That a worker waits is shown with the job that it has. --search finds jobs
-of any age by their number or their row, by anything else among the newest 10,000.
-
-Examples:
-
-    cascade-worker jobs
-    cascade-worker jobs --state dead --limit 1000
-    cascade-worker jobs --state leftovers
-    cascade-worker jobs --search 'project 42'
-    cascade-worker jobs --json | jq '.[] | select(.failures > 0)'`
-}
-
 // Run prints the jobs.
 func (c *Jobs) Run(ctx context.Context, a *shell.App) error {
 	if c.Limit < 1 {

@@ -19,36 +19,11 @@ type Parked struct {
 	Skip  parkedSkipCmd  `cmd:"" help:"Decide that rows stay."`
 }
 
-// Help is the command's longer description.
-func (Parked) Help() string {
-	return `A row that cannot be deleted is parked with its error, and its job goes on without it.
-What is above it stays too, and the job ends as "leftovers". Then a person removes what
-is in the way and has the row tried again, or decides that it stays.
-
-Examples:
-
-    cascade-worker parked list
-    cascade-worker parked retry 12 13
-    cascade-worker parked skip 14
-    cascade-worker retry 7      # all parked rows of job 7`
-}
-
 type parkedListCmd struct {
 	JSON    bool  `name:"json" help:"Print a JSON array."`
 	Job     int64 `placeholder:"JOB" help:"Only rows of this job."`
 	Skipped bool  `help:"Also rows that were skipped."`
 	Limit   int   `default:"50" placeholder:"N" help:"How many rows at most (50)."`
-}
-
-// Help is the command's longer description.
-func (parkedListCmd) Help() string {
-	return `PARKED is the number that retry and skip take. Times are UTC, by the database's clock.
-
-Examples:
-
-    cascade-worker parked list
-    cascade-worker parked list --job 7 --skipped
-    cascade-worker parked list --json | jq -r '.[] | select(.table == "payment").id' | xargs cascade-worker parked retry`
 }
 
 // Run prints the rows.
@@ -104,35 +79,12 @@ type parkedArgs struct {
 
 type parkedRetryCmd struct{ parkedArgs }
 
-// Help is the command's longer description.
-func (parkedRetryCmd) Help() string {
-	return `Has rows tried again, parked or skipped ones. A job that has ended is due again at once,
-under the same number; its other parked rows stay parked.
-
-Examples:
-
-    cascade-worker parked retry 12
-    cascade-worker parked retry 12 13 14`
-}
-
 // Run retries the rows.
 func (c *parkedRetryCmd) Run(ctx context.Context, a *shell.App) error {
 	return c.each(ctx, a, "will be tried again", queue.RetryParked)
 }
 
 type parkedSkipCmd struct{ parkedArgs }
-
-// Help is the command's longer description.
-func (parkedSkipCmd) Help() string {
-	return `Decides that rows stay, and with them what is above them, the row that was to be deleted
-among it. Nobody is reminded of them any more: a job with leftovers becomes done with the
-last one. parked retry takes it back.
-
-Examples:
-
-    cascade-worker parked skip 12
-    cascade-worker parked list --skipped`
-}
 
 // Run skips the rows.
 func (c *parkedSkipCmd) Run(ctx context.Context, a *shell.App) error {

@@ -37,25 +37,6 @@ type Pause struct {
 	Check  bool     `help:"Change nothing: say whether the workers are paused, and exit with 1 if they are."`
 }
 
-// Help is the command's longer description.
-func (Pause) Help() string {
-	return `Makes all workers of the database wait: they claim nothing and go on with nothing, but
-keep what they have. They notice within a second, after the batch that they are in.
-Pausing again replaces the reason.
-
-With --job or --resource they go on with other jobs. What is paused so is claimed by no
-worker and given back by who has it, after its batch; it is no failure. A job that is
-paused in its grace period can be undone, also after that.
-
-Examples:
-
-    cascade-worker pause 'schema change, until about 14:00'
-    cascade-worker pause --job 17 'asked the customer'
-    cascade-worker pause --resource project 'ticket 4711'
-    cascade-worker pause --check
-    cascade-worker resume`
-}
-
 // maxPauseReason is what is kept of a reason.
 const maxPauseReason = 200
 
@@ -114,17 +95,6 @@ func PauseLine(state admin.PauseState) string {
 type Resume struct {
 	shell.ActorFlags
 	pausedFlags
-}
-
-// Help is the command's longer description.
-func (Resume) Help() string {
-	return `Lets the workers go on that pause has stopped, or with --job or --resource what was
-paused by itself. That nothing is paused is no error.
-
-Examples:
-
-    cascade-worker resume
-    cascade-worker resume --job 17`
 }
 
 // Run resumes.

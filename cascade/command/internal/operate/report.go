@@ -24,20 +24,6 @@ type Report struct {
 	JSON     bool  `name:"json" help:"Print a JSON object, or an array of actions."`
 }
 
-// Help is the command's longer description.
-func (Report) Help() string {
-	return `What became of a deletion, for whoever asked for it: who had it done, when and why; what
-went, table by table; which rows could not go and why; what can still come back, and until
-when; what was done about it since. What the toolkit has purged meanwhile (400 days) is not
-known any more, and said to be unknown. Times are UTC, by the database's clock.
-
-Examples:
-
-    cascade-worker report 17
-    cascade-worker report --recent 20
-    cascade-worker report --deletion 42 --json > erasure-42.json`
-}
-
 // Run prints the report.
 func (c *Report) Run(ctx context.Context, a *shell.App) error {
 	switch {

@@ -22,21 +22,6 @@ type Set struct {
 	Default  bool           `help:"As the workers' own flags say, again."`
 }
 
-// Help is the command's longer description.
-func (Set) Help() string {
-	return `Tells workers how to work while they run, in place of their flags; also those that are
-started later, until set --default. They obey within a second and the batch that they
-are in. What is said to one worker with --worker counts more than what is said to all.
-Without a flag it shows what was said; so does the command workers.
-
-Examples:
-
-    cascade-worker set --load 30 --target 20ms
-    cascade-worker set --parallel 4 --worker db1:4711
-    cascade-worker set
-    cascade-worker set --default`
-}
-
 // LongestTarget is the longest time that a batch may be meant to take; a lease is renewed between two.
 const LongestTarget = 5 * time.Second
 

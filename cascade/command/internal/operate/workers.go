@@ -15,18 +15,6 @@ type Workers struct {
 	JSON bool `name:"json" help:"Print a JSON array."`
 }
 
-// Help is the command's longer description.
-func (Workers) Help() string {
-	return `Every worker that showed a sign of life in the last hour. One that ends cleanly is not
-listed any more; one that was killed is, with the time when it was last seen. WAITS
-BECAUSE is the pause, or the throttle, that is in force for it.
-
-Examples:
-
-    cascade-worker workers
-    cascade-worker workers --json | jq '.[] | select(.throttle)'`
-}
-
 // A worker gives a sign of life each 5 seconds, between batches: so old is that of one that may be dead, and
 // of one that is not well.
 const (

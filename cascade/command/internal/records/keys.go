@@ -28,21 +28,6 @@ type Keys struct {
 	Purge    keysPurgeCmd    `cmd:"" help:"Remove expired keys and ended admissions, in small batches."`
 }
 
-// Help is the command's longer description.
-func (Keys) Help() string {
-	return `Idempotency keys are of a tenant (perhaps none, ""), an operation and an id. Whoever
-claims a key gets a token that grows with each claim; release, complete and expire
-name the token and the status that you saw, change nothing if the key has moved on, and
-write an audit row with --by and --reason.
-
-Examples:
-
-    cascade-worker keys list
-    cascade-worker keys show acme charge 4711
-    cascade-worker keys release acme charge 4711 --token 12 --by ann --reason 'OPS-12: never sent'
-    cascade-worker keys purge`
-}
-
 type keysListCmd struct {
 	Overdue    bool `xor:"what" help:"In progress for longer than was expected."`
 	Errored    bool `xor:"what" help:"With an error that is marked for attention."`
@@ -50,19 +35,6 @@ type keysListCmd struct {
 	InProgress bool `xor:"what" help:"In progress, overdue or not."`
 	JSON       bool `name:"json" help:"Print a JSON array."`
 	Limit      int  `default:"100" placeholder:"N" help:"How many keys at most (100)."`
-}
-
-// Help is the command's longer description.
-func (keysListCmd) Help() string {
-	return `Without a flag: what waits for a human, the overdue keys and then the errored ones.
-What was expected first comes first. Times are UTC, by the database's clock. What a shell would not
-take as it is stands in quotes that bash takes. Found keys are no failure: the exit code is 0.
-
-Examples:
-
-    cascade-worker keys list
-    cascade-worker keys list --in-progress --limit 1000
-    cascade-worker keys list --json | jq length`
 }
 
 // lists are what is to be listed, one after the other.

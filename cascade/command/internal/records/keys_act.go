@@ -98,18 +98,6 @@ type keysReleaseCmd struct {
 	openStatus
 }
 
-// Help is the command's longer description.
-func (keysReleaseCmd) Help() string {
-	return `Say that the work of a key that is in progress or failed was not done, nothing of it:
-the next caller with the same payload does it. The one who has the key, should it still
-run, can write nothing more through it. For another payload, expire the key then.
-
-Examples:
-
-    cascade-worker keys release acme charge 4711 --token 12 --by ann --reason 'OPS-12: never sent'
-    cascade-worker keys release '' import 7 --token 3 --status error --by ann --reason 'file is repaired'`
-}
-
 // Run releases the key.
 func (c *keysReleaseCmd) Run(ctx context.Context, a *shell.App) error {
 	return c.act(ctx, a, c.keyArgs, 0, c.Status, "is released, token %d: the next caller does the work", (*idempotency.Operator).Release)
@@ -121,17 +109,6 @@ type keysCompleteCmd struct {
 	openStatus
 	Result string        `required:"" placeholder:"JSON" help:"What came of the work, as JSON; null for nothing, - for standard input."`
 	Keep   time.Duration `placeholder:"TIME" help:"For how long the key answers, as in 720h; for ever by default."`
-}
-
-// Help is the command's longer description.
-func (keysCompleteCmd) Help() string {
-	return `Say that the work of a key that is in progress or failed was done, and what came of
-it: the next callers get the result.
-
-Examples:
-
-    cascade-worker keys complete acme charge 4711 --token 12 --result '{"receipt":"R-9"}' \
-        --by ann --reason 'OPS-12: the bank has it'`
 }
 
 // Run completes the key.
@@ -164,18 +141,6 @@ type keysExpireCmd struct {
 	keyArgs
 	actFlags
 	Status string `enum:"complete,error,released" default:"complete" placeholder:"STATUS" help:"The status that you saw: complete (the default), error or released."`
-}
-
-// Help is the command's longer description.
-func (keysExpireCmd) Help() string {
-	return `Makes a finished or released key absent now, although it should answer for longer: the
-next caller does the work anew, with whatever payload it has. A key in progress does not
-expire; release it first.
-
-Examples:
-
-    cascade-worker keys show acme charge 4711
-    cascade-worker keys expire acme charge 4711 --token 12 --by ann --reason 'OPS-13: charge again'`
 }
 
 // Run expires the key.

@@ -17,17 +17,6 @@ type keysShowCmd struct {
 	JSON bool `name:"json" help:"Print a JSON object."`
 }
 
-// Help is the command's longer description.
-func (keysShowCmd) Help() string {
-	return `Prints the key as it is now and the audit of what operators did to it, which outlives
-the key. The stored result is not shown: only its application can read it.
-
-Examples:
-
-    cascade-worker keys show acme charge 4711
-    cascade-worker keys show '' import 7 --json | jq .key.token`
-}
-
 // Shown is what keys show prints as JSON. Key is null when only the audit is left.
 type Shown struct {
 	Key   *idempotency.Entry    `json:"key"`
@@ -109,18 +98,6 @@ const purgeStep = 10_000
 
 type keysPurgeCmd struct {
 	Limit int `placeholder:"N" help:"How many at most; all that are expired by default."`
-}
-
-// Help is the command's longer description.
-func (keysPurgeCmd) Help() string {
-	return `Removes keys that are expired and admissions that have ended, oldest first, 200 rows in a
-transaction. May run beside everything, from cron as well as by hand, and may be
-stopped at any time. Keys in progress are never removed, and the audit is kept.
-
-Examples:
-
-    cascade-worker keys purge
-    cascade-worker keys purge --limit 100000`
 }
 
 // Run purges.

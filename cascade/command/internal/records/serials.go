@@ -17,28 +17,8 @@ type Serials struct {
 	Gaps serialsGapsCmd `cmd:"" help:"Find missing, overlapping and voided numbers of a series."`
 }
 
-// Help is the command's longer description.
-func (Serials) Help() string {
-	return `Series of numbers without gaps, as package serial gives them out.
-
-Examples:
-
-    cascade-worker serials list
-    cascade-worker serials gaps invoices-2026`
-}
-
 type serialsListCmd struct {
 	JSON bool `name:"json" help:"Print a JSON array."`
-}
-
-// Help is the command's longer description.
-func (serialsListCmd) Help() string {
-	return `NEXT is the first number that nobody has.
-
-Examples:
-
-    cascade-worker serials list
-    cascade-worker serials list --json | jq -r '.[].series' | xargs -n1 cascade-worker serials gaps`
 }
 
 // Run prints the series.
@@ -61,22 +41,6 @@ func (c *serialsListCmd) Run(ctx context.Context, a *shell.App) error {
 type serialsGapsCmd struct {
 	Series string `arg:"" help:"The name of the series, as serials list prints it."`
 	JSON   bool   `name:"json" help:"Print a JSON array."`
-}
-
-// Help is the command's longer description.
-func (serialsGapsCmd) Help() string {
-	return `Reads the claims of the series once and prints what is not exactly one claim's: numbers
-that are missing, that overlap, or that were voided. CLAIM is the claim behind missing
-numbers, the later one of an overlap, the voided one.
-
-The exit code is 1 when numbers are missing or overlap, and when there is no such series; voided
-numbers are in order and leave it at 0. As long as all claims go through the
-library only voided ranges are found.
-
-Examples:
-
-    cascade-worker serials gaps invoices-2026
-    cascade-worker serials gaps invoices-2026 --json | jq '.[] | select(.kind != "voided")'`
 }
 
 // Run prints the findings.

@@ -26,25 +26,6 @@ type Adopt struct {
 	After    string `placeholder:"ID" help:"With --backfill: begin behind this row, where an earlier run has ended."`
 }
 
-// Help is the command's longer description.
-func (Adopt) Help() string {
-	return `For a table with rows and other writers that is to become a resource of the plan:
-compares the two and prints what is missing as goose files, one statement of DDL each,
-safe to run again, with the way back, what each costs and what other writers must know.
-It runs none of them. docs/ADOPTING.md goes through it step by step.
-
---backfill computes the keys of names, 500 rows at a time by the primary key, while others
-write. It may be ended and run again at any time. It exits with 0 when each row has all
-that it needs, and else lists the rows that a person has to see to and exits with 1.
-
-Examples:
-
-    cascade-worker adopt ticket                        # look at the files
-    cascade-worker adopt ticket --out migrations       # 00007_adopt_ticket_add_title_key.sql, …
-    cascade-worker adopt ticket --backfill --load 0.5
-    cascade-worker adopt ticket --backfill --copies`
-}
-
 // Run prints files, or fills in keys.
 func (c *Adopt) Run(ctx context.Context, a *shell.App) error {
 	plan, err := a.Plan(c.PlanFlag)

@@ -24,30 +24,6 @@ type Discover struct {
 	Plan string   `placeholder:"FILE" help:"Extend this plan: what a person has written stays, what is new comes behind it."`
 }
 
-// Help is the command's longer description.
-func (Discover) Help() string {
-	return `Reads the foreign keys of the database and prints a plan: the tables that can be
-reached from the roots, their keys, and what becomes of their rows. Comments say what a
-person should know. It only reads.
-
-What only looks like a reference, by its name and type, is proposed in lines that begin with
-#~, with what speaks for it: how many of up to 1,000 values are there, whether there is an
-index. Take the #~ away where you agree, or declare it with --soft and run discover again.
-Add what no name says either: rows that belong to one of several tables (when), archive
-tables, assets.
-
-When the schema has grown, --plan prints your plan with the tables and edges that it lacks, and
-says how many there are. Your lines stay as they are; only those that begin with #~ are made
-anew. The plan's tables are roots already.
-
-Examples:
-
-    cascade-worker discover --root customer > plan.yaml
-    cascade-worker discover --root hosts --soft 'hostid=hosts,itemid=items.itemid'
-    cascade-worker discover --root store,film > plan.yaml && cascade-worker verify --plan plan.yaml
-    cascade-worker discover --plan plan.yaml > new.yaml && diff plan.yaml new.yaml`
-}
-
 // Run prints the plan.
 func (c *Discover) Run(ctx context.Context, a *shell.App) error {
 	var roots []string

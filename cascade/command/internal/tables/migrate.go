@@ -21,18 +21,6 @@ type Migrate struct {
 	Status migrateStatusCmd `cmd:"" help:"List the migrations and which of them the database has."`
 }
 
-// Help is the command's longer description.
-func (Migrate) Help() string {
-	return `The toolkit's tables begin with onerow_ and live beside the application's own
-migrations. The tables of the plan are not touched: see the command ddl.
-
-Examples:
-
-    cascade-worker migrate up
-    cascade-worker migrate status
-    cascade-worker migrate down --yes`
-}
-
 type migrateUpCmd struct{}
 
 // Run applies what is missing; it may be run twice, and by several at once.
@@ -101,18 +89,6 @@ func (c *migrateStatusCmd) Run(ctx context.Context, a *shell.App) error {
 type DDL struct {
 	shell.PlanFlag
 	Trash bool `help:"Print the tables instead that keep deleted rows, of which the database has none yet."`
-}
-
-// Help is the command's longer description.
-func (DDL) Help() string {
-	return `A migration of the application's own, for goose; the worker never creates or alters these
-tables. Needs no database, but for --trash: a trash table has the columns of its table as the
-database has them.
-
-Examples:
-
-    cascade-worker ddl --plan plan.yaml > migrations/0007_projects.sql
-    cascade-worker ddl --plan plan.yaml --trash > migrations/0008_trash.sql`
 }
 
 // Run prints the statements.

@@ -23,21 +23,6 @@ type Verify struct {
 	Restore bool   `help:"With --grants: those for restore, too, which the worker itself does not need."`
 }
 
-// Help is the command's longer description.
-func (Verify) Help() string {
-	return `Compares the tables of the plan, their columns, indexes, foreign keys and triggers, and
-the toolkit's own tables with what the database has, and proves the rights that the
-worker needs. Prints each difference with what to do about it and exits with 1 if there
-is one. It only reads.
-
-Examples:
-
-    cascade-worker verify --plan plan.yaml
-    cascade-worker verify --plan plan.yaml && cascade-worker run --plan plan.yaml
-    cascade-worker verify --plan plan.yaml --grants worker@10.0.0.% --purge | mysql shop
-    cascade-worker verify --plan plan.yaml --grants ann@10.0.0.% --restore | mysql shop`
-}
-
 // Run prints the differences, and what the worker needs.
 func (c *Verify) Run(ctx context.Context, a *shell.App) error {
 	plan, err := a.Plan(c.PlanFlag)
