@@ -1,18 +1,21 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/undo"
 	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/repo"
 )
 
 // actTimeout is what a button may take. Batches hold a job's row for moments only.
@@ -20,9 +23,6 @@ const actTimeout = 15 * time.Second
 
 // maxReason is what the columns of reasons take.
 const maxReason = 200
-
-// errGone: what the button was about is not there any more.
-var errGone = errors.New("gone")
 
 // deed does what a button says and returns what to tell.
 type deed func(ctx context.Context, r *http.Request, id int64) (string, error)
@@ -38,21 +38,19 @@ func (p *Page) act(do deed) http.HandlerFunc {
 		if !p.form(w, r) {
 			return
 		}
-		var id int64
-		if text := r.PathValue("id"); text != "" {
-			var err error
-			if id, err = strconv.ParseInt(text, 10, 64); err != nil || id < 1 {
-				p.fail(w, r, http.StatusNotFound, "There is nothing at this address.")
-				return
-			}
+		id := addressed(r)
+		if id == 0 && r.PathValue("id") != "" {
+			p.fail(w, r, http.StatusNotFound, nothingHere)
+			return
 		}
 		ctx, cancel := context.WithTimeout(queue.WithActor(r.Context(), p.actor(r), reasonOf(r)), actTimeout)
 		defer cancel()
 		done, err := do(ctx, r, id)
 		p.watch.changed()
+		var no refusal
 		switch {
-		case errors.Is(err, errGone):
-			p.fail(w, r, http.StatusNotFound, err.Error())
+		case errors.As(err, &no) && no.status == http.StatusNotFound:
+			p.fail(w, r, no.status, no.text)
 			return
 		case err != nil:
 			p.log.WarnContext(r.Context(), "page: not done", "path", r.URL.Path, "error", output.OneLine(err.Error()))
@@ -82,12 +80,7 @@ func reasonOf(r *http.Request) string {
 	return output.Shorten(strings.TrimSpace(output.Printable(r.PostFormValue("reason"))), maxReason)
 }
 
-// goneError is errGone with a sentence.
-type goneError string
-
-func (e goneError) Error() string        { return string(e) }
-func (e goneError) Is(target error) bool { return target == errGone }
-
+// capital makes a sentence of what an error says.
 func capital(text string) string {
 	if text == "" {
 		return text
@@ -95,66 +88,114 @@ func capital(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-func (p *Page) pause(ctx context.Context, r *http.Request, _ int64) (string, error) {
-	reason := reasonOf(r)
-	if reason == "" {
-		reason = "paused on the page"
+// onJob makes a deed of a verb, which is told as: %[1]d is the job, %[2]s its row, %[3]s its state.
+func (p *Page) onJob(told string, verb func(ctx context.Context, db onerow.DB, id int64) (queue.Job, error)) deed {
+	return func(ctx context.Context, _ *http.Request, id int64) (string, error) {
+		job, err := verb(ctx, p.db, id)
+		if err != nil {
+			return "", notDone(id, err)
+		}
+		return fmt.Sprintf(told, job.ID, output.RowName(job), job.State), nil
 	}
-	if err := admin.Pause(ctx, p.db, "", reason); err != nil {
-		return "", err
-	}
-	return "Paused: every worker on this database stops after its batch, within a second or so.", nil
 }
 
-func (p *Page) resume(ctx context.Context, _ *http.Request, _ int64) (string, error) {
-	if err := admin.Resume(ctx, p.db, ""); err != nil {
-		return "", err
-	}
-	return "Resumed: the workers go on.", nil
-}
-
-func (p *Page) retryJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := queue.Retry(ctx, p.db, id)
-	if errors.Is(err, queue.ErrWrongState) {
-		return "", fmt.Errorf("job %d is %s, so there is nothing to retry: somebody was faster", id, job.State)
-	}
-	if err != nil {
-		return "", jobError(id, err)
-	}
-	return fmt.Sprintf("Job %d (%s) is tried again.", job.ID, output.RowName(job)), nil
-}
-
-// jobError says in the page's words why a job cannot be retried.
-func jobError(id int64, err error) error {
+// notDone says in the page's words why nothing was done about a job, or about a parked row.
+func notDone(id int64, err error) error {
+	var not *queue.NotDeadError
+	var open *queue.OpenJobError
 	switch {
+	case errors.Is(err, queue.ErrNoParked):
+		return gone("There is no parked row %d; perhaps its job was retried meanwhile.", id)
 	case errors.Is(err, queue.ErrNoJob):
-		return goneError(fmt.Sprintf("There is no job %d.", id))
-	case errors.Is(err, queue.ErrOpenJob):
-		return fmt.Errorf("job %d is not needed any more: the newer %s for the same row is open and does its work", id, output.Detail(err, queue.ErrOpenJob))
+		return gone("There is no job %d.", id)
+	case errors.Is(err, queue.ErrNotWaiting):
+		return fmt.Errorf("job %d does not wait for a worker any more", id)
+	case errors.Is(err, queue.ErrNotOpen):
+		return fmt.Errorf("job %d is not open: no worker takes it", id)
+	case errors.As(err, &not):
+		return fmt.Errorf("job %d is %s, so there is nothing to retry: somebody was faster", not.JobID, not.State)
+	case errors.As(err, &open):
+		return fmt.Errorf("job %d is not needed any more: the newer job %d for the same row is open and does its work", open.JobID, open.Open)
 	}
 	return err
 }
 
-func (p *Page) retryRow(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := queue.RetryParked(ctx, p.db, id)
-	if err != nil {
-		return "", rowError(id, err)
-	}
-	return fmt.Sprintf("The row is tried again with job %d (%s).", job.ID, output.RowName(job)), nil
+func (p *Page) pauseJob(ctx context.Context, r *http.Request, id int64) (string, error) {
+	return p.onJob("Job %[1]d (%[2]s) is paused.", func(ctx context.Context, db onerow.DB, id int64) (queue.Job, error) {
+		return queue.PauseJob(ctx, db, id, reasonOf(r))
+	})(ctx, r, id)
 }
 
-func (p *Page) skipRow(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := queue.SkipParked(ctx, p.db, id)
-	if err != nil {
-		return "", rowError(id, err)
-	}
-	return fmt.Sprintf("The row is skipped: it stays, and so does what is above it. Job %d is %s.", job.ID, job.State), nil
+func (p *Page) pause(ctx context.Context, r *http.Request, _ int64) (string, error) {
+	return "Paused: every worker on this database stops after its batch, within a second or so.", admin.Pause(ctx, p.db, cmp.Or(reasonOf(r), "paused on the page"))
 }
 
-// rowError says in the page's words why nothing was done about a parked row.
-func rowError(id int64, err error) error {
-	if errors.Is(err, queue.ErrNoParked) {
-		return goneError(fmt.Sprintf("There is no parked row %d; perhaps its job was retried meanwhile.", id))
+func (p *Page) resume(ctx context.Context, _ *http.Request, _ int64) (string, error) {
+	return "Resumed: the workers go on.", admin.Resume(ctx, p.db)
+}
+
+func (p *Page) pauseResource(ctx context.Context, r *http.Request, _ int64) (string, error) {
+	resource := r.PostFormValue("resource")
+	if _, err := p.plan.Node(resource); err != nil {
+		return "", err
 	}
-	return jobError(id, err)
+	return "Jobs of " + output.Printable(resource) + " are paused.", admin.PauseResource(ctx, p.db, resource, reasonOf(r))
+}
+
+// resumeResource takes any name: a plan may have lost a resource that is paused.
+func (p *Page) resumeResource(ctx context.Context, r *http.Request, _ int64) (string, error) {
+	resource := r.PostFormValue("resource")
+	return "Jobs of " + output.Printable(resource) + " are worked.", admin.ResumeResource(ctx, p.db, resource)
+}
+
+func (p *Page) undoJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
+	job, err := p.inGrace(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	back, err := undo.Restore(ctx, p.db, p.plan, job.DeletionID)
+	if err != nil {
+		return "", err
+	}
+	return capital(undo.Told(back)) + "." + p.deleted(ctx, job), nil
+}
+
+// deleted is what a job that was ended had done, to be said behind the rest; empty: nothing.
+func (p *Page) deleted(ctx context.Context, job queue.Job) string {
+	lines, err := undo.Gone(ctx, p.db, p.plan, job)
+	switch {
+	case err != nil:
+		return " What it had deleted cannot be read: " + output.OneLine(err.Error()) + "."
+	case len(lines) == 0:
+		return ""
+	}
+	return " " + capital(strings.Join(lines, "; ")) + "."
+}
+
+// cancelJob ends a deletion that may have begun.
+func (p *Page) cancelJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
+	back, job, err := repo.CancelJob(ctx, p.db, p.plan, id)
+	switch {
+	case errors.Is(err, queue.ErrNotOpen):
+		return "", fmt.Errorf("job %d is done: what it has deleted can be restored, where the plan keeps it", id)
+	case err != nil:
+		return "", notDone(id, err)
+	}
+	text := fmt.Sprintf("Job %d (%s) is cancelled", job.ID, output.RowName(job))
+	if back.Changed {
+		text += "; " + undo.Told(back)
+	}
+	return text + "." + p.deleted(ctx, job), nil
+}
+
+// expireTrash has what a job has put into the trash go.
+func (p *Page) expireTrash(ctx context.Context, _ *http.Request, id int64) (string, error) {
+	steps, err := admin.ExpireTrash(ctx, p.db, id)
+	if err != nil {
+		return "", err
+	}
+	if steps == 0 {
+		return "", gone("Nothing of job %d is in the trash.", id)
+	}
+	return fmt.Sprintf("The trash of job %d is given up: workers remove it.", id), nil
 }

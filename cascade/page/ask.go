@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -25,32 +24,30 @@ type askView struct {
 // question finds out what there is to ask, or why there is nothing.
 type question func(ctx context.Context, r *http.Request, id int64) (askView, error)
 
+// ask makes a handler of a question, for those who may act.
 func (p *Page) ask(about question) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		view, err := about(r.Context(), r, jobID(r))
-		switch {
-		case !p.mayAct():
-			p.fail(w, r, http.StatusForbidden, "This page only shows: without a token nobody but this machine itself may act.")
-		case errors.Is(err, errGone):
-			p.fail(w, r, http.StatusNotFound, err.Error())
-		case errors.Is(err, errCannot):
-			p.fail(w, r, http.StatusConflict, capital(output.OneLine(err.Error()))+".")
-		case err != nil:
-			p.log.WarnContext(r.Context(), "page: cannot ask", "path", r.URL.Path, "error", output.OneLine(err.Error()))
-			p.fail(w, r, http.StatusServiceUnavailable, "The database cannot be read just now.")
-		default:
-			p.render(w, r, http.StatusOK, "ask", view)
+	return p.show("ask", func(ctx context.Context, r *http.Request) (any, error) {
+		if !p.mayAct() {
+			return nil, refusal{http.StatusForbidden, "This page only shows: without a token nobody but this machine itself may act."}
 		}
-	}
+		return about(ctx, r, addressed(r))
+	})
 }
 
-// errCannot: what is asked for cannot be done to what is there.
-var errCannot = errors.New("not possible")
-
-type cannotError string
-
-func (e cannotError) Error() string        { return string(e) }
-func (e cannotError) Is(target error) bool { return target == errCannot }
+// inGrace is a job whose deletion can still be taken back, as far as one can see; what
+// decides is the conditional update in repo.Restore.
+func (p *Page) inGrace(ctx context.Context, id int64) (queue.Job, error) {
+	job, err := queue.Get(ctx, p.db, id)
+	switch {
+	case err != nil:
+		return job, notDone(id, err)
+	case job.State != queue.Scheduled && job.State != queue.Held && job.State != queue.OnPause:
+		return job, cannot("job %d is %s: its deletion cannot be taken back any more", id, job.State)
+	case job.DeletionID == 0:
+		return job, cannot("job %d belongs to no logged deletion, so it cannot be taken back", id)
+	}
+	return job, nil
+}
 
 func (p *Page) questionUndo(ctx context.Context, _ *http.Request, id int64) (askView, error) {
 	job, err := p.inGrace(ctx, id)
@@ -72,10 +69,10 @@ func (p *Page) questionUndo(ctx context.Context, _ *http.Request, id int64) (ask
 func (p *Page) questionCancel(ctx context.Context, _ *http.Request, id int64) (askView, error) {
 	job, err := queue.Get(ctx, p.db, id)
 	if err != nil {
-		return askView{}, jobError(id, err)
+		return askView{}, notDone(id, err)
 	}
 	if job.State == queue.Done || job.State == queue.Cancelled || job.State == queue.Restored {
-		return askView{}, cannotError(fmt.Sprintf("job %d is %s: there is nothing to cancel", id, job.State))
+		return askView{}, cannot("job %d is %s: there is nothing to cancel", id, job.State)
 	}
 	row := output.RowName(job)
 	lines := []string{fmt.Sprintf("The job stops after its batch, %s returns to where it was, and what is left below it stays.", row)}
@@ -121,7 +118,7 @@ func (p *Page) questionSkip(ctx context.Context, r *http.Request, _ int64) (askV
 	case err != nil:
 		return askView{}, err
 	case len(rows) == 0:
-		return askView{}, goneError("None of these rows is parked any more.")
+		return askView{}, gone("None of these rows is parked any more.")
 	}
 	n := output.Plural(len(rows), "row")
 	if more {
@@ -135,11 +132,11 @@ func (p *Page) questionSkip(ctx context.Context, r *http.Request, _ int64) (askV
 func (p *Page) inTrash(ctx context.Context, id int64) (queue.Job, []admin.Kept, error) {
 	job, err := queue.Get(ctx, p.db, id)
 	if err != nil {
-		return job, nil, jobError(id, err)
+		return job, nil, notDone(id, err)
 	}
 	kept, err := admin.TrashOf(ctx, p.db, id)
 	if err == nil && len(kept) == 0 {
-		err = cannotError(fmt.Sprintf("nothing of job %d is in the trash", id))
+		err = cannot("nothing of job %d is in the trash", id)
 	}
 	return job, kept, err
 }

@@ -47,29 +47,36 @@ type remaining struct {
 	Thorough bool // there is no better count to be had, unless somebody asks
 }
 
-// counts is what was counted, of all jobs.
-type counts struct {
-	mu    sync.Mutex
-	of    map[int64]remaining
-	asked chan queue.Job
+// byJob keeps what is known of jobs, of countsKept at most: the oldest are forgotten.
+type byJob[T any] struct {
+	mu sync.Mutex
+	of map[int64]T
 }
 
-func newCounts() *counts { return &counts{of: map[int64]remaining{}, asked: make(chan queue.Job, 8)} }
-
-func (c *counts) get(job int64) (remaining, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	r, known := c.of[job]
-	return r, known
+func (b *byJob[T]) get(job int64) (T, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	known, found := b.of[job]
+	return known, found
 }
 
-func (c *counts) set(job int64, r remaining) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, known := c.of[job]; !known && len(c.of) >= countsKept {
-		delete(c.of, slices.Min(slices.Collect(maps.Keys(c.of))))
+// all is what is known, by job.
+func (b *byJob[T]) all() map[int64]T {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return maps.Clone(b.of)
+}
+
+func (b *byJob[T]) set(job int64, known T) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.of == nil {
+		b.of = map[int64]T{}
 	}
-	c.of[job] = r
+	if _, found := b.of[job]; !found && len(b.of) >= countsKept {
+		delete(b.of, slices.Min(slices.Collect(maps.Keys(b.of))))
+	}
+	b.of[job] = known
 }
 
 // count counts quickly, or thoroughly, until ctx ends.
@@ -78,7 +85,7 @@ func (p *Page) count(ctx context.Context, thorough bool) {
 	defer tick.Stop()
 	var asked <-chan queue.Job
 	if thorough {
-		asked = p.counts.asked
+		asked = p.askedCounts
 	}
 	for {
 		select {
@@ -188,12 +195,12 @@ func (p *Page) askCount(ctx context.Context, _ *http.Request, id int64) (string,
 	job, err := queue.Get(ctx, p.db, id)
 	switch {
 	case err != nil:
-		return "", jobError(id, err)
+		return "", notDone(id, err)
 	case !job.State.Open():
 		return "", fmt.Errorf("job %d is %s, so there is nothing to count", id, job.State)
 	}
 	select {
-	case p.counts.asked <- job:
+	case p.askedCounts <- job:
 		return fmt.Sprintf("What is left below %s is counted to the end; its progress shows how far that is.", output.RowName(job)), nil
 	default:
 		return "", errors.New("eight others wait to be counted: try again later")

@@ -24,9 +24,7 @@ func (p *Page) setFlash(w http.ResponseWriter, r *http.Request, f flash) {
 	if f.Bad {
 		kind = "-"
 	}
-	cookie := p.cookie(r, flashCookie, base64.RawURLEncoding.EncodeToString([]byte(kind+output.Shorten(f.Text, 600)))) //nolint:gosec // Secure where the request is; a loopback page has no TLS
-	cookie.MaxAge = flashSeconds
-	http.SetCookie(w, cookie)
+	p.setCookie(w, r, flashCookie, base64.RawURLEncoding.EncodeToString([]byte(kind+output.Shorten(f.Text, 600))), flashSeconds)
 }
 
 func (p *Page) takeFlash(w http.ResponseWriter, r *http.Request) *flash {
@@ -34,9 +32,7 @@ func (p *Page) takeFlash(w http.ResponseWriter, r *http.Request) *flash {
 	if err != nil {
 		return nil
 	}
-	gone := p.cookie(r, flashCookie, "") //nolint:gosec // Secure where the request is; a loopback page has no TLS
-	gone.MaxAge = -1
-	http.SetCookie(w, gone)
+	p.setCookie(w, r, flashCookie, "", -1)
 	text, err := base64.RawURLEncoding.DecodeString(cookie.Value)
 	if err != nil || len(text) < 2 {
 		return nil

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/queue"
 )
@@ -51,93 +52,82 @@ func groups[T any](all []T, name func(T) string) (list [][]T) {
 	return list
 }
 
-// equalJobs are the jobs in trouble of one digest, newest first, mostOfThem at most; more says that there may
-// be others.
-func (p *Page) equalJobs(ctx context.Context, of string) (jobs []queue.Job, more bool, err error) {
-	for _, state := range []queue.State{queue.Dead, queue.Leftovers} {
-		for before := int64(0); ; {
-			list, err := queue.List(ctx, p.db, queue.ListOptions{State: state, After: before, Limit: 500})
-			if err != nil || len(list) == 0 {
-				if err != nil {
-					return nil, false, err
-				}
-				break
-			}
-			for _, j := range list {
-				if before = j.ID; jobDigest(j) == of {
-					if jobs = append(jobs, j); len(jobs) == mostOfThem {
-						return jobs, true, nil
-					}
-				}
-			}
+// equal reads what has failed in the same way, newest first, mostOfThem at most; more says that there may be
+// others. next reads what comes behind the last one.
+func equal[T any](of string, name func(T) string, next func(last T) ([]T, error)) (found []T, more bool, err error) {
+	for last := *new(T); ; {
+		page, err := next(last)
+		if err != nil || len(page) == 0 {
+			return found, false, err
 		}
-	}
-	return jobs, false, nil
-}
-
-// equalRows are the parked rows of one digest, newest first, likewise.
-func (p *Page) equalRows(ctx context.Context, of string) (rows []queue.Parked, more bool, err error) {
-	for after := int64(0); ; {
-		list, err := queue.ListParked(ctx, p.db, queue.ParkedOptions{Open: true, After: after, Limit: 500})
-		if err != nil || len(list) == 0 {
-			return rows, false, err
-		}
-		for _, r := range list {
-			if after = r.ID; rowDigest(r) == of {
-				if rows = append(rows, r); len(rows) == mostOfThem {
-					return rows, true, nil
-				}
+		for _, last = range page {
+			if name(last) != of {
+				continue
+			}
+			if found = append(found, last); len(found) == mostOfThem {
+				return found, true, nil
 			}
 		}
 	}
 }
 
-// retryAll tries everything again that has failed in the same way.
+func (p *Page) equalJobs(ctx context.Context, of string, state queue.State) ([]queue.Job, bool, error) {
+	return equal(of, jobDigest, func(last queue.Job) ([]queue.Job, error) {
+		return queue.List(ctx, p.db, queue.ListOptions{State: state, After: last.ID, Limit: 500})
+	})
+}
+
+func (p *Page) equalRows(ctx context.Context, of string) ([]queue.Parked, bool, error) {
+	return equal(of, rowDigest, func(last queue.Parked) ([]queue.Parked, error) {
+		return queue.ListParked(ctx, p.db, queue.ParkedOptions{State: queue.ParkedOpen, After: last.ID, Limit: 500})
+	})
+}
+
+// retryAll tries everything again that has failed in the same way. Jobs of one digest are of one state.
 func (p *Page) retryAll(ctx context.Context, r *http.Request, _ int64) (string, error) {
 	of := r.PathValue("digest")
-	jobs, moreJobs, err := p.equalJobs(ctx, of)
-	if err != nil {
-		return "", err
+	all := tally{noun: "job", verb: "tried again"}
+	for _, state := range []queue.State{queue.Dead, queue.Leftovers} {
+		jobs, more, err := p.equalJobs(ctx, of, state)
+		if err != nil {
+			return "", err
+		}
+		for _, j := range jobs {
+			_, err := queue.Retry(ctx, p.db, j.ID)
+			all.add(err)
+		}
+		all.more = all.more || more
 	}
-	rows, moreRows, err := p.equalRows(ctx, of)
-	if err != nil {
-		return "", err
-	}
-	var all tally
-	for _, j := range jobs {
-		_, err := queue.Retry(ctx, p.db, j.ID)
-		all.add(err)
-	}
-	for _, row := range rows {
-		_, err := queue.RetryParked(ctx, p.db, row.ID)
-		all.add(err)
-	}
-	what := "job"
-	if len(rows) > 0 {
-		what = "row"
-	}
-	return all.told(what, "tried again", moreJobs || moreRows)
+	return p.eachRow(ctx, of, all, queue.RetryParked)
 }
 
 // skipAll leaves every row that could not be deleted for the same reason.
 func (p *Page) skipAll(ctx context.Context, r *http.Request, _ int64) (string, error) {
-	rows, more, err := p.equalRows(ctx, r.PathValue("digest"))
+	return p.eachRow(ctx, r.PathValue("digest"), tally{noun: "row", verb: "skipped"}, queue.SkipParked)
+}
+
+// eachRow does a verb to every parked row of one digest, and tells what became of all.
+func (p *Page) eachRow(ctx context.Context, of string, all tally, verb func(context.Context, onerow.DB, int64) (queue.Job, error)) (string, error) {
+	rows, more, err := p.equalRows(ctx, of)
 	if err != nil {
 		return "", err
 	}
-	var all tally
 	for _, row := range rows {
-		_, err := queue.SkipParked(ctx, p.db, row.ID)
+		_, err := verb(ctx, p.db, row.ID)
 		all.add(err)
+		all.noun = "row"
 	}
-	return all.told("row", "skipped", more)
+	all.more = all.more || more
+	return all.told()
 }
 
 // tally is what became of many.
 type tally struct {
+	noun, verb string
 	done, gone int
 	failed     error // the first
 	failures   int
+	more       bool
 }
 
 func (t *tally) add(err error) {
@@ -153,18 +143,18 @@ func (t *tally) add(err error) {
 	}
 }
 
-func (t *tally) told(noun, done string, more bool) (string, error) {
+func (t *tally) told() (string, error) {
 	if t.done+t.failures == 0 {
-		return "", goneError("Nothing of these is there any more: somebody was faster.")
+		return "", gone("Nothing of these is there any more: somebody was faster.")
 	}
-	text := output.Plural(t.done, noun) + map[bool]string{true: " is ", false: " are "}[t.done == 1] + done
+	text := output.Plural(t.done, t.noun) + map[bool]string{true: " is ", false: " are "}[t.done == 1] + t.verb
 	if t.gone > 0 {
 		text += fmt.Sprintf(", of %d others somebody else has decided", t.gone)
 	}
 	if t.failed != nil {
 		return "", fmt.Errorf("%s, but %d are not: %w", text, t.failures, t.failed)
 	}
-	if more {
+	if t.more {
 		text += "; there are more"
 	}
 	return capital(text) + ".", nil

@@ -31,7 +31,7 @@ func (p *Page) guard(next http.Handler) http.Handler {
 	sameSite.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, http.StatusForbidden, "This came from another site, so nothing was done. Use the buttons of this page.")
 	}))
-	inner := p.fromHere(sameSite.Handler(next))
+	inner := sameSite.Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		header.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
@@ -47,6 +47,11 @@ func (p *Page) guard(next http.Handler) http.Handler {
 		}
 		if !open(r.URL.Path) && !p.entitled(r) {
 			p.askToken(w, r)
+			return
+		}
+		said := r.Header.Get("Sec-Fetch-Site") != "" || r.Header.Get("Origin") != ""
+		if t, _ := p.bearer(r); r.Method == http.MethodPost && !said && t.Secret == "" {
+			p.fail(w, r, http.StatusForbidden, "This did not say where it comes from (no Origin, no Sec-Fetch-Site), so nothing was done. Use the buttons of this page; a program sends the worker's token as a bearer, "+output.EnvToken+".")
 			return
 		}
 		inner.ServeHTTP(w, r)
@@ -86,8 +91,7 @@ func (p *Page) who(r *http.Request) (name string, in bool) {
 	if len(p.tokens) == 0 {
 		return "", true
 	}
-	if bearer, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); found {
-		t := p.token(bearer)
+	if t, given := p.bearer(r); given {
 		return t.Name, t.Secret != ""
 	}
 	cookie, err := r.Cookie(p.sessions.cookie)
@@ -97,22 +101,14 @@ func (p *Page) who(r *http.Request) (name string, in bool) {
 	return p.sessions.who(cookie.Value)
 }
 
-// bearer says whether the request has a token of its own, which no browser sends by itself.
-func (p *Page) bearer(r *http.Request) bool {
-	given, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	return found && p.token(given).Secret != ""
-}
-
-// fromHere refuses a post that says nothing of where it comes from.
-func (p *Page) fromHere(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		said := r.Header.Get("Sec-Fetch-Site") != "" || r.Header.Get("Origin") != ""
-		if r.Method == http.MethodPost && !said && !p.bearer(r) {
-			p.fail(w, r, http.StatusForbidden, "This did not say where it comes from (no Origin, no Sec-Fetch-Site), so nothing was done. Use the buttons of this page; a program sends the worker's token as a bearer, "+output.EnvToken+".")
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
+// bearer is the token that the request has as a bearer, which no browser sends by itself; its secret is ""
+// where it is wrong.
+func (p *Page) bearer(r *http.Request) (t Token, given bool) {
+	text, given := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if given {
+		t = p.token(text)
+	}
+	return t, given
 }
 
 // token is the one that was given; its secret is "" if there is none. It compares in a time that tells
@@ -130,7 +126,7 @@ func (p *Page) token(given string) (found Token) {
 
 // askToken sends people to the form and tells programs what is missing.
 func (p *Page) askToken(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") {
+	if _, given := p.bearer(r); given {
 		p.wrongs.wait(r.Context())
 	}
 	if r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html") {
@@ -167,10 +163,7 @@ func (p *Page) login(w http.ResponseWriter, r *http.Request) {
 			p.render(w, r, http.StatusUnauthorized, "login", loginView{To: to, Problem: "That is not the token of this worker."})
 			return
 		}
-		id, until := p.sessions.begin(token.Name)
-		cookie := p.cookie(r, p.sessions.cookie, id) //nolint:gosec // Secure where the request is; a loopback page has no TLS
-		cookie.Expires = until
-		http.SetCookie(w, cookie)
+		p.setCookie(w, r, p.sessions.cookie, p.sessions.begin(token.Name), int(signedIn.Seconds()))
 	}
 	http.Redirect(w, r, p.prefix+to, http.StatusSeeOther) //nolint:gosec // localPath keeps it on this page
 }
@@ -179,17 +172,15 @@ func (p *Page) logout(w http.ResponseWriter, r *http.Request) {
 	if given, err := r.Cookie(p.sessions.cookie); err == nil {
 		p.sessions.end(given.Value)
 	}
-	cookie := p.cookie(r, p.sessions.cookie, "") //nolint:gosec // Secure where the request is; a loopback page has no TLS
-	cookie.MaxAge = -1
-	http.SetCookie(w, cookie)
+	p.setCookie(w, r, p.sessions.cookie, "", -1)
 	http.Redirect(w, r, p.prefix+"/login", http.StatusSeeOther)
 }
 
-// cookie is one that no script gets and no post of another site carries. (Lax, so that the
-// link in an alert finds an operator who is signed in.)
-func (p *Page) cookie(r *http.Request, name, value string) *http.Cookie {
+// setCookie sets one that no script gets and no post of another site carries, or removes it where seconds is
+// below 0. (Lax, so that the link in an alert finds an operator who is signed in.)
+func (p *Page) setCookie(w http.ResponseWriter, r *http.Request, name, value string, seconds int) {
 	secure := r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
-	return &http.Cookie{Name: name, Value: value, Path: p.prefix + "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure} //nolint:gosec // Secure where the request is; a loopback page has no TLS
+	http.SetCookie(w, &http.Cookie{Name: name, Value: value, Path: p.prefix + "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure}) //nolint:gosec // Secure where the request is; a loopback page has no TLS
 }
 
 // localPath keeps a redirect on this page. Browsers read \ as /, and drop tabs and ends of lines:

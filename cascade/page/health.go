@@ -31,40 +31,26 @@ type health struct {
 }
 
 // unready says why the worker cannot work; nothing when it can. The reasons say nothing
-// of the data, for anybody may ask.
+// of the data, for anybody may ask. The database is pinged on each request, but while a reason is believed.
 func (h *health) unready(ctx context.Context) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	believed := readyFor
-	if len(h.reasons) > 0 {
-		believed = unreadyFor
-	}
-	if age := time.Since(h.checked); !h.checked.IsZero() && age < believed {
-		// That the database answers is asked each time.
-		if len(h.reasons) > 0 || h.ping(ctx) == nil {
-			return h.reasons
-		}
-	}
 	// Not the probe's own context: one that hangs up must not leave a reason behind.
-	asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
-	defer cancel()
-	h.reasons = h.ask(asked)
-	h.checked = time.Now()
-	return h.reasons
-}
-
-func (h *health) ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
 	defer cancel()
-	return h.db.PingContext(ctx)
-}
-
-// ask sends a ping, and what fit.Unready documents.
-func (h *health) ask(ctx context.Context) []string {
-	if err := h.db.PingContext(ctx); err != nil {
-		return []string{"the database cannot be reached"}
+	if len(h.reasons) > 0 && time.Since(h.checked) < unreadyFor {
+		return h.reasons
 	}
-	return fit.Unready(ctx, h.db, h.plan)
+	switch err := h.db.PingContext(ctx); {
+	case err != nil:
+		h.reasons = []string{"the database cannot be reached"}
+	case len(h.reasons) == 0 && time.Since(h.checked) < readyFor:
+		return nil
+	default:
+		h.reasons = fit.Unready(ctx, h.db, h.plan)
+	}
+	h.checked = time.Now()
+	return h.reasons
 }
 
 // healthz: the process answers.
@@ -72,8 +58,7 @@ func (p *Page) healthz(w http.ResponseWriter, r *http.Request) { p.plain(w, r, h
 
 // readyz: the worker can work, or why it cannot.
 func (p *Page) readyz(w http.ResponseWriter, r *http.Request) {
-	reasons := p.health.unready(r.Context())
-	if len(reasons) > 0 {
+	if reasons := p.health.unready(r.Context()); len(reasons) > 0 {
 		p.plain(w, r, http.StatusServiceUnavailable, "not ready: "+strings.Join(reasons, "; "))
 		return
 	}

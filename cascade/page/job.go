@@ -34,27 +34,21 @@ type keptView struct {
 	Until, Stuck     string
 }
 
-// showJob is the page of one job, liveJob what of it is kept up to date.
-func (p *Page) showJob(w http.ResponseWriter, r *http.Request) { p.jobPage(w, r, "jobreport") }
-func (p *Page) liveJob(w http.ResponseWriter, r *http.Request) { p.jobPage(w, r, "jobboard") }
-
-func (p *Page) jobPage(w http.ResponseWriter, r *http.Request, template string) {
-	id := jobID(r)
-	ctx, cancel := context.WithTimeout(r.Context(), readBudget)
-	defer cancel()
-	b, _, problem := p.watch.read(ctx)
+// oneJob is the page of one job.
+func (p *Page) oneJob(ctx context.Context, r *http.Request) (any, error) {
+	id := addressed(r)
 	report, err := admin.ReportJob(ctx, p.db, id)
 	switch {
 	case errors.Is(err, queue.ErrNoJob), err == nil && report.Job == nil:
-		p.fail(w, r, http.StatusNotFound, fmt.Sprintf("There is no job %d, or it was purged.", id))
-	case err != nil || problem != nil || b == nil:
-		p.log.WarnContext(r.Context(), "page: a job cannot be read", "job", id, "error", errors.Join(err, problem))
-		p.fail(w, r, http.StatusServiceUnavailable, "The database cannot be read just now.")
-	case template == "jobreport":
-		p.render(w, r, http.StatusOK, template, p.report(b, report))
-	default:
-		p.send(w, r, http.StatusOK, template, p.report(b, report))
+		return nil, gone("There is no job %d, or it was purged.", id)
+	case err != nil:
+		return nil, err
 	}
+	b, err := p.watch.now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return p.report(b, report), nil
 }
 
 func (p *Page) report(b *board, r admin.Report) reportView {
@@ -70,7 +64,7 @@ func (p *Page) report(b *board, r admin.Report) reportView {
 	case r.RequestedAt.IsZero():
 		add("Asked for", "unknown: the deletion was not logged, or its audit was purged")
 	default:
-		add("Asked for", "%s by %s", moment(r.RequestedAt), orUnknown(r.Actor))
+		add("Asked for", "%s by %s", moment(r.RequestedAt), output.OrUnknown(r.Actor))
 		if r.Reason != "" {
 			add("Why", "%s", output.OneLine(r.Reason))
 		}
@@ -102,25 +96,10 @@ func (p *Page) report(b *board, r admin.Report) reportView {
 		v.Trash = append(v.Trash, kept)
 	}
 	for _, act := range slices.Backward(r.Actions) {
-		text := act.Action
-		if act.Table != "" {
-			text += " " + output.RowName(queue.Job{Resource: act.Table, ResourceID: act.Key})
-		}
-		text += " by " + orUnknown(act.Actor)
-		if act.Reason != "" {
-			text += ": " + output.OneLine(act.Reason)
-		}
-		v.Actions = append(v.Actions, fact{moment(act.At), text})
+		v.Actions = append(v.Actions, fact{moment(act.At), output.ActionText(act)})
 	}
 	v.Restore = p.mayAct() && len(v.Trash) > 0 && v.Restoring == ""
 	return v
 }
 
 func moment(t time.Time) string { return output.Moment(t) + " UTC" }
-
-func orUnknown(text string) string {
-	if text = output.OneLine(text); text == "" {
-		return "unknown (the call did not say)"
-	}
-	return text
-}

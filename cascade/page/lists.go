@@ -25,27 +25,25 @@ type searchView struct {
 	More  bool
 }
 
-// search lists the jobs that somebody knows something of.
+// search shows the jobs that somebody knows something of.
 func (p *Page) search(w http.ResponseWriter, r *http.Request) {
 	text := output.Shorten(strings.TrimSpace(output.Printable(r.URL.Query().Get("q"))), maxSearch)
 	if text == "" {
 		http.Redirect(w, r, p.prefix+"/", http.StatusSeeOther)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), readBudget)
-	defer cancel()
-	b, _, problem := p.watch.read(ctx)
-	jobs, err := admin.Search(ctx, p.db, text, mostFound)
-	if err = errors.Join(err, problem); err != nil || b == nil {
-		p.log.WarnContext(r.Context(), "page: cannot search", "error", err)
-		p.fail(w, r, http.StatusServiceUnavailable, "The database cannot be read just now.")
-		return
-	}
-	v := searchView{Query: text, More: len(jobs) == mostFound}
-	for _, j := range jobs {
-		v.Jobs = append(v.Jobs, p.job(b, j))
-	}
-	p.render(w, r, http.StatusOK, "search", v)
+	p.show("search", func(ctx context.Context, _ *http.Request) (any, error) {
+		b, err := p.watch.now(ctx)
+		if err != nil {
+			return nil, err
+		}
+		jobs, err := admin.Search(ctx, p.db, text, mostFound)
+		v := searchView{Query: text, More: len(jobs) == mostFound}
+		for _, j := range jobs {
+			v.Jobs = append(v.Jobs, p.job(b, j))
+		}
+		return v, err
+	})(w, r)
 }
 
 type trashView struct {
@@ -63,19 +61,8 @@ type trashJob struct {
 }
 
 // trash lists what can still come back, job by job.
-func (p *Page) trash(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), readBudget)
-	defer cancel()
-	v, err := p.readTrash(ctx)
-	if err != nil {
-		p.log.WarnContext(r.Context(), "page: the trash cannot be read", "error", output.OneLine(err.Error()))
-		p.fail(w, r, http.StatusServiceUnavailable, "The database cannot be read just now.")
-		return
-	}
-	p.render(w, r, http.StatusOK, "trash", v)
-}
-
-func (p *Page) readTrash(ctx context.Context) (v trashView, err error) {
+func (p *Page) trash(ctx context.Context, _ *http.Request) (any, error) {
+	v := trashView{}
 	kept, err := admin.ListTrash(ctx, p.db, 0, mostTrash)
 	if err != nil {
 		return v, err

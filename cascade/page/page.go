@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"database/sql"
 	"embed"
@@ -15,14 +16,21 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
 )
 
-//go:embed web
-var webFiles embed.FS
+//go:embed web/*.html
+var templates embed.FS
+
+// static are the files that pages are made of. There is none from elsewhere.
+//
+//go:embed web/*.css web/*.js web/*.svg
+var static embed.FS
 
 // Page is the operator's page, an [http.Handler].
 type Page struct {
@@ -37,23 +45,17 @@ type Page struct {
 	handler        http.Handler
 
 	pages    *template.Template
-	assets   map[string]asset
 	version  string // of the assets
-	watch    *watcher
-	health   *health
-	counts   *counts
-	restores *restores
+	watch    watcher
+	health   health
 	sessions *sessions
 	wrongs   wrongs
-}
 
-// asset is a static file. There is none from elsewhere.
-type asset struct {
-	kind string
-	body []byte
+	counts        byJob[remaining]
+	askedCounts   chan queue.Job
+	restores      byJob[restoring]
+	askedRestores chan restoreAsked
 }
-
-var assetKinds = map[string]string{"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
 
 // New makes the page. Errors: [ErrInvalidOptions].
 func New(o Options) (*Page, error) {
@@ -61,7 +63,8 @@ func New(o Options) (*Page, error) {
 		return nil, err
 	}
 	p := &Page{db: o.DB, plan: o.Plan, name: o.Name, database: o.Database, prefix: o.Prefix, local: o.Local, tokens: slices.Clone(o.Tokens), log: o.Log, countBudget: o.CountBudget,
-		assets: map[string]asset{}, watch: newWatcher(o.DB), health: &health{db: o.DB, plan: o.Plan}, counts: newCounts(), restores: newRestores(), sessions: newSessions(o.Name)}
+		watch: watcher{db: o.DB}, health: health{db: o.DB, plan: o.Plan}, sessions: newSessions(o.Name),
+		askedCounts: make(chan queue.Job, 8), askedRestores: make(chan restoreAsked, 16)}
 	if err := p.read(); err != nil {
 		return nil, err
 	}
@@ -69,26 +72,34 @@ func New(o Options) (*Page, error) {
 	return p, nil
 }
 
-// read reads the templates and the static files, which are part of the program.
+// read reads the templates, and what the version of the static files is.
 func (p *Page) read() (err error) {
 	functions := template.FuncMap{"root": func() string { return p.prefix }, "grouped": output.Grouped[int64], "plural": output.Plural[int64], "span": span}
-	if p.pages, err = template.New("").Funcs(functions).ParseFS(webFiles, "web/*.html"); err != nil {
+	if p.pages, err = template.New("").Funcs(functions).ParseFS(templates, "web/*.html"); err != nil {
 		return err
 	}
 	sum := sha256.New()
-	return fs.WalkDir(webFiles, "web", func(path string, entry fs.DirEntry, err error) error {
-		name := strings.TrimPrefix(path, "web/")
-		_, ending, _ := strings.Cut(name, ".")
-		kind, static := assetKinds[ending]
-		if err != nil || entry.IsDir() || !static {
+	err = fs.WalkDir(static, "web", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
 			return err
 		}
-		body, err := webFiles.ReadFile(path)
-		p.assets[name] = asset{kind: kind, body: body}
+		body, err := static.ReadFile(path)
 		sum.Write(body)
-		p.version = hex.EncodeToString(sum.Sum(nil))[:12]
 		return err
 	})
+	p.version = hex.EncodeToString(sum.Sum(nil))[:12]
+	return err
+}
+
+// Run does what goes on beside the requests: it counts what is left of the jobs that somebody looks at, and
+// brings back what was asked for. It returns when ctx has ended and all that is left as it may be left: a
+// restore ends after its batch.
+func (p *Page) Run(ctx context.Context) {
+	var all sync.WaitGroup
+	all.Go(func() { p.count(ctx, false) })
+	all.Go(func() { p.count(ctx, true) })
+	all.Go(func() { p.restore(ctx) })
+	all.Wait()
 }
 
 // ServeHTTP answers a request.
@@ -102,17 +113,17 @@ func (p *Page) routes(metrics http.Handler) http.Handler {
 	if metrics != nil {
 		mux.Handle("GET /metrics", metrics)
 	}
-	mux.HandleFunc("GET /static/{name}", p.static)
-	mux.HandleFunc("GET /{$}", p.home)
-	mux.HandleFunc("GET /live", p.live)
+	mux.HandleFunc("GET /static/{name}", p.staticFile)
+	mux.HandleFunc("GET /{$}", p.show("home", p.home))
+	mux.HandleFunc("GET /live", p.show("board", p.home))
 	mux.HandleFunc("GET /login", p.showLogin)
 	mux.HandleFunc("POST /login", p.login)
 	mux.HandleFunc("POST /logout", p.logout)
-	mux.HandleFunc("GET /jobs/{id}", p.showJob)
-	mux.HandleFunc("GET /jobs/{id}/live", p.liveJob)
+	mux.HandleFunc("GET /jobs/{id}", p.show("jobreport", p.oneJob))
+	mux.HandleFunc("GET /jobs/{id}/live", p.show("jobboard", p.oneJob))
 	mux.HandleFunc("GET /search", p.search)
-	mux.HandleFunc("GET /trash", p.trash)
-	mux.HandleFunc("GET /delete", p.showDelete)
+	mux.HandleFunc("GET /trash", p.show("trash", p.trash))
+	mux.HandleFunc("GET /delete", p.show("delete", p.whatGoes))
 	for path, question := range map[string]question{
 		"/jobs/{id}/undo": p.questionUndo, "/jobs/{id}/cancel": p.questionCancel, "/jobs/{id}/restore": p.questionRestore, "/jobs/{id}/expire": p.questionExpire,
 		"/errors/{digest}/skip": p.questionSkip,
@@ -121,14 +132,18 @@ func (p *Page) routes(metrics http.Handler) http.Handler {
 	}
 	for path, deed := range map[string]deed{
 		"/pause": p.pause, "/resume": p.resume, "/pause-resource": p.pauseResource, "/resume-resource": p.resumeResource, "/settings": p.set, "/settings/default": p.setDefault, "/enqueue": p.enqueue,
-		"/jobs/{id}/retry": p.retryJob, "/jobs/{id}/count": p.askCount, "/jobs/{id}/pause": p.pauseJob, "/jobs/{id}/resume": p.resumeJob, "/jobs/{id}/first": p.putFirst,
+		"/jobs/{id}/retry": p.onJob("Job %[1]d (%[2]s) is tried again.", queue.Retry), "/jobs/{id}/count": p.askCount, "/jobs/{id}/pause": p.pauseJob, "/jobs/{id}/resume": p.onJob("Job %[1]d (%[2]s) is %[3]s.", queue.ResumeJob), "/jobs/{id}/first": p.onJob("Job %[1]d (%[2]s) is the next one.", queue.PutFirst),
 		"/jobs/{id}/undo": p.undoJob, "/jobs/{id}/cancel": p.cancelJob, "/jobs/{id}/restore": p.askRestore, "/jobs/{id}/expire": p.expireTrash,
-		"/parked/{id}/retry": p.retryRow, "/parked/{id}/skip": p.skipRow, "/errors/{digest}/retry": p.retryAll, "/errors/{digest}/skip": p.skipAll,
+		"/parked/{id}/retry":     p.onJob("The row is tried again with job %[1]d (%[2]s).", queue.RetryParked),
+		"/parked/{id}/skip":      p.onJob("The row is skipped: it stays, and so does what is above it. Job %[1]d is %[3]s.", queue.SkipParked),
+		"/errors/{digest}/retry": p.retryAll, "/errors/{digest}/skip": p.skipAll,
 	} {
 		mux.HandleFunc("POST "+path, p.act(deed))
 	}
 	return p.guard(p.lost(mux))
 }
+
+const nothingHere = "There is nothing at this address."
 
 // lost answers what no route takes in the page's own words.
 func (p *Page) lost(mux *http.ServeMux) http.Handler {
@@ -137,27 +152,22 @@ func (p *Page) lost(mux *http.ServeMux) http.Handler {
 			mux.ServeHTTP(w, r)
 			return
 		}
-		// The mux knows what is allowed here; its answer is only used for that.
-		probe := &answer{header: http.Header{}}
-		mux.ServeHTTP(probe, r)
-		if allow := probe.header.Get("Allow"); probe.status == http.StatusMethodNotAllowed {
+		var allowed []string
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+			other := *r
+			other.Method = method
+			if _, pattern := mux.Handler(&other); pattern != "" {
+				allowed = append(allowed, method)
+			}
+		}
+		if allow := strings.Join(allowed, ", "); allow != "" {
 			w.Header().Set("Allow", allow)
 			p.fail(w, r, http.StatusMethodNotAllowed, "This address takes "+allow+" only.")
 			return
 		}
-		p.fail(w, r, http.StatusNotFound, "There is nothing at this address.")
+		p.fail(w, r, http.StatusNotFound, nothingHere)
 	})
 }
-
-// answer keeps what a handler would have said, but for the body.
-type answer struct {
-	header http.Header
-	status int
-}
-
-func (a *answer) Header() http.Header         { return a.header }
-func (a *answer) WriteHeader(status int)      { a.status = status }
-func (a *answer) Write(b []byte) (int, error) { return len(b), nil }
 
 // layout is what each page has around its content.
 type layout struct {
@@ -178,6 +188,10 @@ type layout struct {
 // render sends a page in one piece, so that neither an error in a template nor a slow
 // client meets a half one.
 func (p *Page) render(w http.ResponseWriter, r *http.Request, status int, name string, content any) {
+	if strings.HasSuffix(name, "board") { // a part of a page
+		p.send(w, r, status, name, content)
+		return
+	}
 	l := layout{Version: p.version, Token: len(p.tokens) > 0, In: p.entitled(r), Act: p.mayAct(), Path: r.URL.Path, Content: content}
 	if l.In {
 		l.Database, l.Worker = p.database, output.Printable(p.name)
@@ -236,16 +250,15 @@ func (p *Page) fail(w http.ResponseWriter, r *http.Request, status int, message 
 	p.render(w, r, status, "error", errorView{Status: status, Message: message})
 }
 
-// static files are asked for with their version, so they can be kept.
-func (p *Page) static(w http.ResponseWriter, r *http.Request) {
-	file, found := p.assets[r.PathValue("name")]
-	if !found {
-		p.fail(w, r, http.StatusNotFound, "There is nothing at this address.")
+// staticFile is asked for with the version, so it can be kept.
+func (p *Page) staticFile(w http.ResponseWriter, r *http.Request) {
+	name := "web/" + r.PathValue("name")
+	if _, err := fs.Stat(static, name); err != nil {
+		p.fail(w, r, http.StatusNotFound, nothingHere)
 		return
 	}
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	w.Header().Set("Content-Type", file.kind)
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(file.body))
+	http.ServeFileFS(w, r, static, name)
 }
 
 // form parses a post's body, within its limit.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/undo"
@@ -14,14 +13,8 @@ import (
 	"github.com/onerow/onerow/cascade/recover"
 )
 
-// restores are what this process brings back for those who have asked on its page, one job after another.
-// When it ends, the restore ends after its batch and can be asked for again.
-type restores struct {
-	mu    sync.Mutex
-	of    map[int64]restoring
-	asked chan restoreAsked
-}
-
+// restoreAsked is what somebody has asked for on the page of this process, which brings back one job after
+// another. When it ends, the restore ends after its batch and can be asked for again.
 type restoreAsked struct {
 	job           queue.Job
 	actor, reason string
@@ -36,42 +29,13 @@ type restoring struct {
 	Bad   bool
 }
 
-func newRestores() *restores {
-	return &restores{of: map[int64]restoring{}, asked: make(chan restoreAsked, 16)}
-}
-
-func (r *restores) get(job int64) (restoring, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	of, known := r.of[job]
-	return of, known
-}
-
-func (r *restores) set(job int64, of restoring) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.of[job] = of
-}
-
-// atWork are those that have not ended.
-func (r *restores) atWork() (jobs []int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for job, of := range r.of {
-		if !of.Ended {
-			jobs = append(jobs, job)
-		}
-	}
-	return jobs
-}
-
 // restore works what was asked for, until ctx ends.
 func (p *Page) restore(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case asked := <-p.restores.asked:
+		case asked := <-p.askedRestores:
 			p.restoreOne(ctx, asked)
 		}
 	}
@@ -110,7 +74,7 @@ func (p *Page) restoreOne(ctx context.Context, asked restoreAsked) {
 func (p *Page) askRestore(ctx context.Context, r *http.Request, id int64) (string, error) {
 	job, err := queue.Get(ctx, p.db, id)
 	if err != nil {
-		return "", jobError(id, err)
+		return "", notDone(id, err)
 	}
 	if of, known := p.restores.get(id); known && !of.Ended {
 		return "", fmt.Errorf("job %d is being brought back already", id)
@@ -119,7 +83,7 @@ func (p *Page) askRestore(ctx context.Context, r *http.Request, id int64) (strin
 		return "", err
 	}
 	select {
-	case p.restores.asked <- restoreAsked{job, p.actor(r), reasonOf(r)}:
+	case p.askedRestores <- restoreAsked{job, p.actor(r), reasonOf(r)}:
 		p.restores.set(id, restoring{Row: output.RowName(job)})
 		return fmt.Sprintf("%s comes back, with everything below it that was kept.", output.RowName(job)), nil
 	default:

@@ -33,8 +33,8 @@ func newSessions(worker string) *sessions {
 }
 
 // begin signs somebody in and returns the cookie's value, which nobody can guess.
-func (s *sessions) begin(name string) (id string, until time.Time) {
-	id, until = rand.Text(), time.Now().Add(signedIn)
+func (s *sessions) begin(name string) string {
+	id, until := rand.Text(), time.Now().Add(signedIn)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var oldest [sha256.Size]byte
@@ -49,7 +49,7 @@ func (s *sessions) begin(name string) (id string, until time.Time) {
 		delete(s.of, oldest)
 	}
 	s.of[sha256.Sum256([]byte(id))] = signIn{name, until}
-	return id, until
+	return id
 }
 
 func (s *sessions) who(id string) (name string, in bool) {

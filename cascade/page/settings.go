@@ -34,18 +34,12 @@ func (p *Page) set(ctx context.Context, r *http.Request, _ int64) (string, error
 	if s.Load == 0 && s.Target == 0 && s.Parallel == 0 {
 		return "", errors.New("nothing was set: fill in a load, a target, or how many jobs at once")
 	}
-	if err := admin.Set(ctx, p.db, s); err != nil {
-		return "", err
-	}
-	return "Set for " + whose(s.Worker) + ": " + settingText(s) + ".", nil
+	return "Set for " + whose(s.Worker) + ": " + settingText(s) + ".", admin.Set(ctx, p.db, s)
 }
 
 func (p *Page) setDefault(ctx context.Context, r *http.Request, _ int64) (string, error) {
 	worker := r.PostFormValue("worker")
-	if err := admin.SetDefault(ctx, p.db, worker); err != nil {
-		return "", err
-	}
-	return capital(whose(worker)) + " work as the flags say, again.", nil
+	return capital(whose(worker)) + " work as the flags say, again.", admin.SetDefault(ctx, p.db, worker)
 }
 
 // number is a field of the form; 0 for an empty one.
@@ -80,36 +74,4 @@ func settingText(s admin.Settings) string {
 		parts = append(parts, output.Plural(s.Parallel, "job")+" at once")
 	}
 	return strings.Join(parts, ", ")
-}
-
-func (p *Page) pauseResource(ctx context.Context, r *http.Request, _ int64) (string, error) {
-	resource, err := p.resource(r)
-	if err != nil {
-		return "", err
-	}
-	if err := admin.Pause(ctx, p.db, resource, reasonOf(r)); err != nil {
-		return "", err
-	}
-	return "Jobs of " + output.Printable(resource) + " are paused.", nil
-}
-
-// resumeResource takes any name: a plan may have lost a resource that is paused.
-func (p *Page) resumeResource(ctx context.Context, r *http.Request, _ int64) (string, error) {
-	resource := r.PostFormValue("resource")
-	if resource == "" {
-		return "", errors.New("no resource is named")
-	}
-	if err := admin.Resume(ctx, p.db, resource); err != nil {
-		return "", err
-	}
-	return "Jobs of " + output.Printable(resource) + " are worked.", nil
-}
-
-// resource is one of the plan's.
-func (p *Page) resource(r *http.Request) (string, error) {
-	name := r.PostFormValue("resource")
-	if _, err := p.plan.Node(name); err != nil {
-		return "", err
-	}
-	return name, nil
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -113,9 +114,11 @@ func (p *Page) view(b *board, since time.Time, problem error) boardView {
 			v.Names = append(v.Names, n.Name)
 		}
 	}
-	for _, id := range slices.Sorted(slices.Values(p.restores.atWork())) {
-		of, _ := p.restores.get(id)
-		v.Restoring = append(v.Restoring, restoringView{ID: id, Row: of.Row, Text: restoreText(of)})
+	restores := p.restores.all()
+	for _, id := range slices.Sorted(maps.Keys(restores)) {
+		if of := restores[id]; !of.Ended {
+			v.Restoring = append(v.Restoring, restoringView{ID: id, Row: of.Row, Text: restoreText(of)})
+		}
 	}
 	v.tiles(b)
 	v.says(b, alive)

@@ -52,7 +52,7 @@ func (p *Page) rowGroups(b *board, all []queue.Parked) (list []groupView) {
 		v := groupView{Digest: rowDigest(group[0]), N: len(group), Kind: "warn", Error: output.Shorten(output.OneLine(group[0].Error), 400), When: "parked " + ago(b.At, group[0].ParkedAt), Act: p.mayAct(),
 			Title: fmt.Sprintf("%s of %s", output.Plural(len(group), "row"), output.Printable(group[0].Table))}
 		for _, r := range group[:min(len(group), shownOfGroup)] {
-			v.Rows = append(v.Rows, parkedView{ID: r.ID, Job: r.JobID, Table: output.Printable(r.Table), Key: output.Shorten(keyText(r.Key), 80), When: "parked " + ago(b.At, r.ParkedAt), Exact: output.Moment(r.ParkedAt)})
+			v.Rows = append(v.Rows, parkedView{ID: r.ID, Job: r.JobID, Table: output.Printable(r.Table), Key: output.RowKey(r.Key), When: "parked " + ago(b.At, r.ParkedAt), Exact: output.Moment(r.ParkedAt)})
 		}
 		v.More = int64(len(group) - len(v.Rows))
 		list = append(list, v)

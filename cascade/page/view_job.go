@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/onerow/onerow/cascade/internal/output"
@@ -165,11 +164,6 @@ func progressOf(b *board, j queue.Job, c remaining) *progressView {
 		v.Text += " · counting"
 	}
 	return v
-}
-
-// keyText is a row's key as a person reads it.
-func keyText(encoded string) string {
-	return strings.TrimSpace(output.RowName(queue.Job{ResourceID: encoded}))
 }
 
 func seconds(s float64) time.Duration {

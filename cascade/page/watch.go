@@ -3,9 +3,11 @@ package page
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"sync"
 	"time"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/queue"
@@ -17,6 +19,26 @@ const (
 	rateWindow  = 20 * time.Second
 	rateAtLeast = 2 * time.Second // a rate over less than this would jump
 )
+
+// How much the page reads at most, however much there is.
+const (
+	showDue     = 50  // jobs that are due, the longest waiting first
+	showLater   = 100 // others, the running ones first
+	showTrouble = 200 // dead jobs, and as many with leftovers: equal ones are one entry
+	showEnded   = 15
+	showParked  = 200 // the same
+)
+
+// sqlClock is the database's clock; the page's times and ages are all by it.
+const sqlClock = `SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))`
+
+func databaseClock(ctx context.Context, db onerow.DB) (time.Time, error) {
+	var micros int64
+	if err := onerow.QueryRow(ctx, db, sqlClock, nil, &micros); err != nil {
+		return time.Time{}, fmt.Errorf("ask the database's clock: %w", err)
+	}
+	return time.UnixMicro(micros).UTC(), nil
+}
 
 // board is what the page shows, as it was read at one time.
 type board struct {
@@ -51,8 +73,6 @@ type sample struct {
 	rows int64
 }
 
-func newWatcher(db *sql.DB) *watcher { return &watcher{db: db, samples: map[int64][]sample{}} }
-
 // read returns the board, or the last one there was with since when what is wrong. The
 // board is nil when there never was one.
 func (w *watcher) read(ctx context.Context) (*board, time.Time, error) {
@@ -77,6 +97,12 @@ func (w *watcher) read(ctx context.Context) (*board, time.Time, error) {
 		}
 	}
 	return w.last, w.since, w.problem
+}
+
+// now is the board, or why it cannot be read.
+func (w *watcher) now(ctx context.Context) (*board, error) {
+	b, _, err := w.read(ctx)
+	return b, err
 }
 
 // changed makes the next read a new one, after a post.
@@ -145,8 +171,14 @@ func (w *watcher) load(ctx context.Context) (*board, error) {
 	if b.Ended, err = queue.List(ctx, db, queue.ListOptions{LastEnded: true, Limit: showEnded}); err != nil {
 		return nil, err
 	}
-	b.Trouble, err = troubledJobs(ctx, db)
-	return b, err
+	for _, state := range []queue.State{queue.Dead, queue.Leftovers} {
+		jobs, err := queue.List(ctx, db, queue.ListOptions{State: state, Limit: showTrouble})
+		if err != nil {
+			return nil, err
+		}
+		b.Trouble = append(b.Trouble, jobs...)
+	}
+	return b, nil
 }
 
 // remember keeps the samples of the jobs under way, and no others.

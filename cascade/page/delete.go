@@ -29,8 +29,8 @@ type deleteView struct {
 	Trash         bool // the plan keeps something
 }
 
-// showDelete asks which row, and says what hangs below it: nothing is queued.
-func (p *Page) showDelete(w http.ResponseWriter, r *http.Request) {
+// whatGoes asks which row is to be deleted, and says what hangs below it: nothing is queued.
+func (p *Page) whatGoes(ctx context.Context, r *http.Request) (any, error) {
 	v := deleteView{Resource: r.URL.Query().Get("resource"), Key: strings.TrimSpace(r.URL.Query().Get("key"))}
 	for _, n := range p.plan.Nodes() {
 		if !n.Stays {
@@ -39,13 +39,11 @@ func (p *Page) showDelete(w http.ResponseWriter, r *http.Request) {
 		v.Trash = v.Trash || n.Trash > 0
 	}
 	if v.Key != "" && len(v.Key) <= maxTyped {
-		ctx, cancel := context.WithTimeout(r.Context(), readBudget)
-		defer cancel()
 		if err := p.wouldGo(ctx, &v); err != nil {
 			v.Problem = capital(output.Shorten(output.OneLine(err.Error()), 400)) + "."
 		}
 	}
-	p.render(w, r, http.StatusOK, "delete", v)
+	return v, nil
 }
 
 // wouldGo counts what a deletion would take away, as far as that is quick.
@@ -91,8 +89,5 @@ func (p *Page) enqueue(ctx context.Context, r *http.Request, _ int64) (string, e
 	}
 	told, err := target.Queue(ctx, p.db, row,
 		queue.Deletion{Grace: time.Duration(minutes) * time.Minute, NoTrash: r.PostFormValue("no-trash") != ""}, false)
-	if err != nil {
-		return "", err
-	}
-	return capital(told) + ".", nil
+	return capital(told) + ".", err
 }

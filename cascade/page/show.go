@@ -1,0 +1,66 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/onerow/onerow/cascade/internal/output"
+)
+
+// look finds out what a page shows, or why it shows nothing.
+type look func(ctx context.Context, r *http.Request) (view any, err error)
+
+// refusal is an error in words for the one who looks or presses, with the status of the answer.
+type refusal struct {
+	status int
+	text   string
+}
+
+func (e refusal) Error() string { return e.text }
+
+// gone: what it is about is not there, or not any more.
+func gone(format string, args ...any) error {
+	return refusal{http.StatusNotFound, fmt.Sprintf(format, args...)}
+}
+
+// cannot: what is asked for cannot be done to what is there.
+func cannot(format string, args ...any) error {
+	return refusal{http.StatusConflict, capital(fmt.Sprintf(format, args...)) + "."}
+}
+
+// show makes a handler of a look: a page of this template, or the part of it that is kept up to date.
+func (p *Page) show(template string, look look) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), readBudget)
+		defer cancel()
+		view, err := look(ctx, r)
+		var no refusal
+		switch {
+		case errors.As(err, &no):
+			p.fail(w, r, no.status, no.text)
+		case err != nil:
+			p.log.WarnContext(r.Context(), "page: cannot be shown", "path", r.URL.Path, "error", output.OneLine(err.Error()))
+			p.fail(w, r, http.StatusServiceUnavailable, "The database cannot be read just now.")
+		default:
+			p.render(w, r, http.StatusOK, template, view)
+		}
+	}
+}
+
+// home is the board as it is now. It is polled rather than streamed: nothing is open while a client is slow or
+// away, and proxies have nothing to keep or to cut. An unchanged board is a 304.
+func (p *Page) home(ctx context.Context, _ *http.Request) (any, error) {
+	return p.view(p.watch.read(ctx)), nil
+}
+
+// addressed is the number in the address, of a job or of a parked row; 0 for what is none.
+func addressed(r *http.Request) int64 {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil || id < 1 {
+		return 0
+	}
+	return id
+}
