@@ -33,5 +33,5 @@
 // cascade, and repo for undo, cancel and restore, document.
 //
 // guard.go says who may look and who may press, watch.go reads what is shown, view.go puts it into words,
-// act.go and its like do what was pressed, count.go and restore.go go on beside it.
+// act.go and its like do what was pressed, remaining.go and restore.go go on beside it.
 package page

@@ -50,8 +50,8 @@ func (p *Page) show(template string, look look) http.HandlerFunc {
 	}
 }
 
-// home is the board as it is now. It is polled rather than streamed: nothing is open while a client is slow or
-// away, and proxies have nothing to keep or to cut. An unchanged board is a 304.
+// home is the board as it is now. It is polled rather than streamed: nothing is open while a client is slow
+// or away, and proxies have nothing to keep or to cut. An unchanged board is a 304.
 func (p *Page) home(ctx context.Context, _ *http.Request) (any, error) {
 	return p.view(p.watch.read(ctx)), nil
 }

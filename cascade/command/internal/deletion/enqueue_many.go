@@ -49,18 +49,9 @@ func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan) erro
 		return err
 	}
 	if c.DryRun {
-		if c.MustExist && c.Query != "" {
-			if err := killable(ctx, db, func(conn *sql.Conn) error { return s.query(ctx, conn, text, look) }); err != nil {
-				return err
-			}
-		}
-		var n int64
-		err := killable(ctx, db, func(conn *sql.Conn) (err error) {
-			n, err = s.count(ctx, conn, text, c.Query != "")
-			return err
-		})
+		n, err := c.countMany(ctx, db, s, flag, text, look)
 		if err != nil {
-			return fmt.Errorf("the SQL of %s: %w", flag, err)
+			return err
 		}
 		return a.Say("%s of %s; nothing was queued", output.Plural(n, "row"), node.Name)
 	}
@@ -88,6 +79,23 @@ func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan) erro
 		return fmt.Errorf("%s; it is safe to run the same command again: %w", manyTold(done), err)
 	}
 	return a.Say("%s", manyTold(done))
+}
+
+// countMany is the dry run: it counts the rows, and with --must-exist looks for those that a query names.
+func (c *Enqueue) countMany(ctx context.Context, db *sql.DB, s selection, flag, text string, look func([]queue.Deletion) error) (n int64, err error) {
+	if c.MustExist && c.Query != "" {
+		if err := killable(ctx, db, func(conn *sql.Conn) error { return s.query(ctx, conn, text, look) }); err != nil {
+			return 0, err
+		}
+	}
+	err = killable(ctx, db, func(conn *sql.Conn) (err error) {
+		n, err = s.count(ctx, conn, text, c.Query != "")
+		return err
+	})
+	if err != nil {
+		err = fmt.Errorf("the SQL of %s: %w", flag, err)
+	}
+	return n, err
 }
 
 func manyTold(done queue.EnqueuedMany) string {
