@@ -24,7 +24,7 @@ import (
 
 // commandLine is what kong parses.
 type commandLine struct {
-	DSN     string      `name:"dsn" placeholder:"DSN" help:"Database: mysql://user:password@host:3306/name or user:password@tcp(host:3306)/name. Better in the environment, where ps does not show it ($$ONEROW_DSN)."`
+	DSN     string      `name:"dsn" placeholder:"DSN" help:"Database: user:password@tcp(host:3306)/name. Better in the environment, where ps does not show it ($$ONEROW_DSN)."`
 	Version versionFlag `name:"version" help:"Print the version and exit."`
 
 	Run      daemon.Run       `cmd:"" help:"Work the queue until SIGTERM: the daemon."`

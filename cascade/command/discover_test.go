@@ -112,7 +112,7 @@ func TestGrants(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	asWorker := &world{t: t, cfg: w.cfg, plan: w.plan, env: append(append([]string{}, w.env...), shell.EnvDSN+"="+fmt.Sprintf("mysql://%s:least@%s/%s", name, w.cfg.Addr, w.cfg.DBName))}
+	asWorker := &world{t: t, cfg: w.cfg, plan: w.plan, env: append(append([]string{}, w.env...), shell.EnvDSN+"="+fmt.Sprintf("%s:least@tcp(%s)/%s", name, w.cfg.Addr, w.cfg.DBName))}
 	w.exec("GRANT SELECT ON audit TO " + user)
 	if o := asWorker.run("verify"); o.code != 1 || !strings.Contains(o.stdout, "GRANT SELECT, DELETE ON `"+w.cfg.DBName+"`.`on` TO "+user) {
 		t.Fatal(o)

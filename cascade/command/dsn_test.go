@@ -3,7 +3,6 @@ package command
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -13,19 +12,12 @@ import (
 
 func TestParseDSN(t *testing.T) {
 	const secret = "s3cr/t@?#%:(x)"
-	escaped := url.UserPassword("app", secret).String()
 	for _, c := range []struct{ dsn, user, password, network, addr, database string }{
-		{"mysql://app:pw@db.example:3307/shop", "app", "pw", "tcp", "db.example:3307", "shop"},
-		{"mariadb://app:pw@db.example/shop", "app", "pw", "tcp", "db.example:3306", "shop"},
-		{"MySQL://app@db.example/shop?parseTime=true&time_zone='%2B00:00'", "app", "", "tcp", "db.example:3306", "shop"},
-		{"mysql://app:pw@[::1]:3307/shop", "app", "pw", "tcp", "[::1]:3307", "shop"},
-		{"mysql://app:pw@db.example/my%20shop?loc=Europe/Berlin", "app", "pw", "tcp", "db.example:3306", "my shop"},
-		{"mysql://" + escaped + "@db.example/shop", "app", secret, "tcp", "db.example:3306", "shop"},
-		{"mysql:///shop", "", "", "tcp", "127.0.0.1:3306", "shop"},
 		{"app:pw@tcp(db.example:3307)/shop", "app", "pw", "tcp", "db.example:3307", "shop"},
 		{"app:pw@tcp(db.example)/shop?charset=utf8mb4", "app", "pw", "tcp", "db.example:3306", "shop"},
 		{"app:" + secret + "@tcp(db.example:3307)/shop", "app", secret, "tcp", "db.example:3307", "shop"},
 		{"app://pw@tcp(db.example:3307)/shop", "app", "//pw", "tcp", "db.example:3307", "shop"},
+		{"app:pw@tcp([::1]:3307)/shop", "app", "pw", "tcp", "[::1]:3307", "shop"},
 		{"app:pw@unix(/run/mysqld/mysqld.sock)/shop", "app", "pw", "unix", "/run/mysqld/mysqld.sock", "shop"},
 		{"app:pw@/shop", "app", "pw", "tcp", "127.0.0.1:3306", "shop"},
 		{"/shop", "", "", "tcp", "127.0.0.1:3306", "shop"},
@@ -48,6 +40,7 @@ func TestParseDSN(t *testing.T) {
 // hostileDSNs are DSNs in which the password is a part that no parser takes for one.
 // SECRET stands for it, or for the rest of it.
 var hostileDSNs = []string{
+	"mysql://root:SECRET@127.0.0.1/db", "MariaDB://root:SECRET@db.example:3306/db?parseTime=true", "mysql:///SECRET",
 	"mysql://root:12/SECRET@127.0.0.1/db", "mysql://root:SECRET/x@127.0.0.1/db", "mysql://root:SECRET?x@127.0.0.1/db",
 	"mysql://root:1#SECRET@127.0.0.1/db", "mysql://root:SECRET#x@127.0.0.1/db", "mysql://root:1?SECRET@127.0.0.1/db",
 	"mysql://root:SECRET%zz@127.0.0.1/db", "mysql://root:%SECRET@127.0.0.1/db", "mysql://root:SECRET @127.0.0.1/db",
@@ -98,7 +91,8 @@ func FuzzParseDSN(f *testing.F) {
 		f.Add(before, after)
 	}
 	f.Add("root:", "@tcp(127.0.0.1:3306)/db")
-	f.Add("mysql://root:", "@127.0.0.1:3306/db?tx_isolation='READ-COMMITTED'")
+	f.Add("mysql://root:", "@127.0.0.1:3306/db")
+	f.Add("root:", "@tcp(127.0.0.1:3306)/db?tx_isolation='READ-COMMITTED'")
 	f.Fuzz(func(t *testing.T, before, after string) {
 		const secret = "hunter2secret"
 		dsn := before + secret + after

@@ -95,9 +95,9 @@ func (w *world) createTables() {
 	}
 }
 
-// url is the DSN in the form of a URL.
+// url is the DSN of the database, without parameters.
 func (w *world) url() string {
-	return fmt.Sprintf("mysql://%s:%s@%s/%s", w.cfg.User, w.cfg.Passwd, w.cfg.Addr, w.cfg.DBName)
+	return fmt.Sprintf("%s:%s@tcp(%s)/%s", w.cfg.User, w.cfg.Passwd, w.cfg.Addr, w.cfg.DBName)
 }
 
 func (w *world) write(path, text string) {

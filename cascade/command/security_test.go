@@ -308,17 +308,17 @@ func TestNoCommandPrintsAPassword(t *testing.T) {
 		command := strings.TrimPrefix(leaf.FullPath(), output.ProgramName+" ")
 		args := append(strings.Fields(command), strings.Fields(arguments[command])...)
 		for way, dsn := range map[string]string{
-			"unreachable":      "mysql://root:" + secret + "@127.0.0.1:1/x",
-			"wrong password":   fmt.Sprintf("mysql://%s:%s@%s/%s", user, secret, l.cfg.Addr, l.cfg.DBName),
+			"unreachable":      "root:" + secret + "@tcp(127.0.0.1:1)/x",
+			"wrong password":   fmt.Sprintf("%s:%s@tcp(%s)/%s", user, secret, l.cfg.Addr, l.cfg.DBName),
 			"unknown database": fmt.Sprintf("%s:%s@tcp(%s)/nowhere", user, secret, l.cfg.Addr),
-			"bad parameter":    fmt.Sprintf("mysql://%s:%s@%s/%s?no_such_variable=1", user, secret, l.cfg.Addr, l.cfg.DBName),
+			"bad parameter":    fmt.Sprintf("%s:%s@tcp(%s)/%s?no_such_variable=1", user, secret, l.cfg.Addr, l.cfg.DBName),
 			"cut":              fmt.Sprintf("%s:%s@tcp(%s)/%s", user, secret, proxy, l.cfg.DBName),
 			"nonsense":         "root:" + secret,
 		} {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			var out bytes.Buffer
 			code := execute(ctx, shell.Environment{OpenAssets: fileassets.Open, Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Getenv: func(name string) string {
-				return map[string]string{shell.EnvDSN: dsn, shell.EnvPlan: l.plan, shell.EnvAssets: "file://" + l.photos, output.EnvToken: "token-" + secret, shell.EnvReplicas: dsn + " mysql://r:" + secret + "@127.0.0.1:1/x"}[name]
+				return map[string]string{shell.EnvDSN: dsn, shell.EnvPlan: l.plan, shell.EnvAssets: "file://" + l.photos, output.EnvToken: "token-" + secret, shell.EnvReplicas: dsn + " r:" + secret + "@tcp(127.0.0.1:1)/x"}[name]
 			}})
 			cancel()
 			if strings.Contains(out.String(), "hunter2") {

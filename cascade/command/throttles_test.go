@@ -49,7 +49,7 @@ func TestThrottledDrain(t *testing.T) {
 	w.exec("CREATE TABLE busy (why VARCHAR(80))")
 	w.exec("INSERT INTO busy VALUES ('stock taking')")
 	query := "SELECT MAX(why) FROM busy"
-	w.env = append(w.env, shell.EnvReplicas+"=mysql://root:hunter2@127.0.0.1:1/x")
+	w.env = append(w.env, shell.EnvReplicas+"=root:hunter2@tcp(127.0.0.1:1)/x")
 	d := w.start("run", "--throttle-query", query, "--poll", "50ms")
 	w.eventually("workers that wait", "SELECT COUNT(*) FROM onerow_worker WHERE throttle = 'query: stock taking'", func(n int64) bool { return n == 1 })
 	w.exec("DELETE FROM busy")

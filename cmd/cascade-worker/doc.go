@@ -1,7 +1,7 @@
 // Command cascade-worker deletes what hangs below deleted rows, as package cascade
 // does, for an application in any language: the plan comes from a YAML file.
 //
-//	export ONEROW_DSN='mysql://app:password@db.example:3306/shop' ONEROW_PLAN=plan.yaml
+//	export ONEROW_DSN='app:password@tcp(db.example:3306)/shop' ONEROW_PLAN=plan.yaml
 //	cascade-worker migrate up           # the toolkit's tables
 //	cascade-worker discover --root shop # a plan from the foreign keys of existing tables
 //	cascade-worker verify               # does the database have what the plan relies on?
@@ -37,9 +37,8 @@
 //
 // # The DSN
 //
-// In the form of go-sql-driver, user:password@tcp(host:3306)/database?param=value, or
-// as a URL, mysql://user:password@host:3306/database?param=value, where what is
-// special in a URL is percent-encoded. Sessions run at READ COMMITTED unless the DSN
+// In the form of go-sql-driver, user:password@tcp(host:3306)/database?param=value, where a password stands as
+// it is. A URL is refused. Sessions run at READ COMMITTED unless the DSN
 // sets transaction_isolation or tx_isolation. What would do harm is refused: READ
 // UNCOMMITTED, autocommit=0, and interpolateParams=true with a character set such as gbk.
 //

@@ -36,7 +36,7 @@ func (a *App) Open(ctx context.Context) (*sql.DB, error) {
 	case errors.As(err, &setting):
 		return nil, usage.Errorf("the DSN's setting %s = %q cannot be used: %s; %s", setting.Setting, setting.Value, setting.Why, setting.Fix)
 	case err != nil:
-		return nil, usage.Errorf("the DSN's settings contradict each other; it should be %s", dsnForms)
+		return nil, usage.Errorf("the DSN's settings contradict each other; it should be %s", dsnForm)
 	}
 	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(8)

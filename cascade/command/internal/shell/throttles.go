@@ -103,7 +103,7 @@ func openReplica(dsn string) (*sql.DB, error) {
 	}
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
-		return nil, usage.Errorf("a replica's DSN (--replica or %s) has settings that contradict each other; it should be %s", EnvReplicas, dsnForms)
+		return nil, usage.Errorf("a replica's DSN (--replica or %s) has settings that contradict each other; it should be %s", EnvReplicas, dsnForm)
 	}
 	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(2)
