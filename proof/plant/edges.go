@@ -72,7 +72,7 @@ var edgeBugs = []bug{
 	{"the form for the token takes what browsers drop", "./cascade/page", "LocalPath", []change{{"cascade/page/guard.go",
 		`strings.ContainsAny(to, "\\\t\r\n")`, `strings.ContainsAny(to, "\\\r\n")`}}},
 	{"a worker is ready without a database", "./cascade/command", "ReadyAsks", []change{{"cascade/page/health.go",
-		"if len(h.reasons) > 0 || h.ping(ctx) == nil {", "if len(h.reasons) > 0 || h.db != nil {"}}},
+		"case err != nil:\n\t\th.reasons", "case err != nil && h.checked.IsZero():\n\t\th.reasons"}}},
 	{"the queue is measured at every scrape", "./cascade/command", "MetricsAreMeasured", []change{{"cascade/command/internal/metrics/metrics.go",
 		"if time.Since(m.measured) < MeasureEvery {", "if time.Since(m.measured) < MeasureEvery-time.Hour {"}}},
 
