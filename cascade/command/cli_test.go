@@ -1,8 +1,11 @@
 package command
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
@@ -124,4 +127,31 @@ func TestWrongInput(t *testing.T) {
 
 func isOneLine(stderr string) bool {
 	return strings.HasPrefix(stderr, output.ProgramName+": ") && strings.Count(stderr, "\n") == 1 && strings.HasSuffix(stderr, "\n")
+}
+
+// TestHelpText: each section of help.txt is said by a command, and each command has one, but for those of migrate.
+func TestHelpText(t *testing.T) {
+	parser, err := kong.New(&commandLine{}, kong.Name(output.ProgramName), kong.PostBuild(describe))
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := []string{output.ProgramName}
+	var look func(*kong.Node)
+	look = func(node *kong.Node) {
+		for _, child := range node.Children {
+			look(child)
+		}
+		switch {
+		case node.Detail != "":
+			said = append(said, node.FullPath())
+		case node.Type == kong.CommandNode && !strings.Contains(node.FullPath(), " migrate "):
+			t.Errorf("%s says nothing", node.FullPath())
+		}
+	}
+	look(parser.Model.Node)
+	for section := range strings.SplitSeq("\n"+help, "\n=== ") {
+		if name, _, _ := strings.Cut(section, "\n"); name != "" && !slices.Contains(said, name) {
+			t.Errorf("there is no command %q", name)
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/onerow/onerow/cascade/command/internal/metrics"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
@@ -41,7 +42,8 @@ func Operator(a *shell.App, f HTTPFlags, log *slog.Logger) (*server, error) {
 			return nil, usage.Errorf("a token of --http-token or %s is shorter than %d characters: make one with openssl rand -hex 16", output.EnvToken, shell.ShortestToken)
 		}
 	}
-	return newServer(addr, tokens, log)
+	m, err := metrics.New()
+	return &server{addr: addr, tokens: tokens, log: log, Metrics: m}, err
 }
 
 // tokenName is what a name may be; a token with another colon in it has none.

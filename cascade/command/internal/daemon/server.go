@@ -23,15 +23,6 @@ type server struct {
 	Metrics *metrics.Metrics
 }
 
-// newServer makes the server; without tokens none is asked for.
-func newServer(addr string, tokens []page.Token, log *slog.Logger) (*server, error) {
-	m, err := metrics.New()
-	if err != nil {
-		return nil, err
-	}
-	return &server{addr: addr, tokens: tokens, log: log, Metrics: m}, nil
-}
-
 // The times and sizes that a client gets. No client can hold up anything but its own
 // connection: an answer is rendered before its first byte is sent.
 const (

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	askEvery   = time.Second     // the throttles
-	askPatient = 2 * time.Second // how long asking may take altogether
+	askEvery    = time.Second     // the throttles
+	askPatience = 2 * time.Second // for all throttles together
 )
 
 // ShortestPoll is the shortest time between two looks: a shorter one would ask the database all the time.
@@ -59,7 +59,7 @@ func (p *Pacer) Wait(ctx context.Context) error {
 
 // reason is the first reason of a throttle; one that cannot be asked is a reason, too.
 func (p *Pacer) reason(ctx context.Context) string {
-	ctx, cancel := context.WithTimeout(ctx, askPatient)
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
 	for _, throttle := range p.throttles {
 		reason, err := throttle.Reason(ctx, p.db)

@@ -56,7 +56,8 @@ func (f ThrottleFlags) CheckThrottles(a *App) error {
 	return nil
 }
 
-// Ask asks each query once: a worker with one that the server refuses would wait for ever.
+// Ask asks each query once: a worker with one that the server refuses would wait for ever. A slow one is no
+// reason not to begin.
 func (f ThrottleFlags) Ask(ctx context.Context, db *sql.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
@@ -67,9 +68,6 @@ func (f ThrottleFlags) Ask(ctx context.Context, db *sql.DB) error {
 	}
 	return nil
 }
-
-// askPatience is for all queries, once. A slow one is no reason not to begin.
-const askPatience = 2 * time.Second
 
 // Throttles makes what the flags ask for. Nothing is asked yet: for a replica that cannot be
 // reached the worker waits, it does not end.
