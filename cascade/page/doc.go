@@ -32,6 +32,7 @@
 // /readyz what live.Verify and migrations.Status document, every 15 seconds at most; a button what package
 // cascade, and repo for undo, cancel and restore, document.
 //
-// guard.go says who may look and who may press, watch.go reads what is shown, view.go puts it into words,
-// act.go and its like do what was pressed, remaining.go and restore.go go on beside it.
+// Open guard.go for who may look and who may press, watch.go for what is read, view.go and view_job.go for
+// how it is put into words, act.go for what a button does, ask.go for what is asked before, remaining.go and
+// restore.go for what goes on beside.
 package page

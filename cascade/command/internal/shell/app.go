@@ -1,6 +1,7 @@
 // Package shell is what each command is given: the process (app.go), the database (connect.go, dsn.go), the
-// plan, the assets, the throttles and who acts, as flags and the environment say; and how it tells what it
-// did: print.go, counter.go for what goes on, fail.go for what went wrong. It knows no command.
+// plan, the assets, the throttles, the job that is named (job.go) and who acts, as flags and the environment
+// say; and how it tells what it did: print.go, counter.go for what goes on, fail.go for what went wrong. It
+// knows no command.
 package shell
 
 import (
