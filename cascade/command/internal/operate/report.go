@@ -89,7 +89,7 @@ func readReport(ctx context.Context, db onerow.DB, job, deletion int64) (r admin
 
 // reportLines are a report as lines, each of a title and what there is to say. A title is not repeated.
 type reportLines struct {
-	strings.Builder
+	text  strings.Builder
 	title string
 }
 
@@ -99,7 +99,7 @@ func (b *reportLines) line(title, format string, args ...any) {
 		shown = ""
 	}
 	b.title = title
-	fmt.Fprintf(b, "%-13s %s\n", shown, fmt.Sprintf(format, args...))
+	fmt.Fprintf(&b.text, "%-13s %s\n", shown, fmt.Sprintf(format, args...))
 }
 
 // reportText puts a report into words.
@@ -132,7 +132,7 @@ func reportText(r admin.Report) string {
 	for _, act := range r.Actions {
 		b.line("done", "%s", actionLine(act))
 	}
-	return b.String()
+	return b.text.String()
 }
 
 // job says what the job has deleted, what has come back since, and what it could not delete.
