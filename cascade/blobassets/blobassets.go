@@ -9,11 +9,11 @@
 // It is a package of its own, so that the library's users do not get the blob
 // store's dependencies with the queue.
 //
-// Guarantees: a missing blob is no error, so deleting twice is none
-// deletion; when Delete returns nil, none of the blobs is there. Not guaranteed:
-// that blobs which were deleted before an error come back, or that a store with
-// versioned objects forgets them; that a listing shows what was written or deleted
-// since it began. No statements are sent to a database.
+// Guarantees: a missing blob is no error, so deleting twice is none; when Delete returns
+// nil, none of the blobs is there. Not guaranteed: that blobs which were deleted before
+// an error come back, or that a store with versioned objects forgets them; that a
+// listing shows what was written or deleted since it began. No statements are sent to a
+// database.
 package blobassets
 
 import (
@@ -44,7 +44,15 @@ func New(bucket *blob.Bucket) inspect.AssetStore { return assets{bucket} }
 // Delete deletes the blobs of these keys. It tries all of them and returns the
 // errors joined; its goroutines have ended when it returns.
 func (a assets) Delete(ctx context.Context, names []string) error {
-	return each(names, func(name string) error { return a.delete(ctx, name) })
+	return each(names, func(name string) error {
+		err := context.Cause(ctx)
+		if err == nil {
+			if err = a.bucket.Delete(ctx, name); err == nil || gcerrors.Code(err) == gcerrors.NotFound {
+				return nil
+			}
+		}
+		return fmt.Errorf("blobassets: delete %q: %w", name, err)
+	})
 }
 
 // each calls fn for the names, some at a time, and returns the errors joined.
@@ -107,14 +115,4 @@ func (a assets) Missing(ctx context.Context, names []string) ([]string, error) {
 		return nil, err
 	}
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !gone[name] }), nil
-}
-
-func (a assets) delete(ctx context.Context, name string) error {
-	if err := context.Cause(ctx); err != nil {
-		return fmt.Errorf("blobassets: delete %q: %w", name, err)
-	}
-	if err := a.bucket.Delete(ctx, name); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
-		return fmt.Errorf("blobassets: delete %q: %w", name, err)
-	}
-	return nil
 }

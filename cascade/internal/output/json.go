@@ -1,6 +1,7 @@
 package output
 
 import (
+	"fmt"
 	"io"
 	"unicode"
 	"unicode/utf16"
@@ -22,7 +23,7 @@ func (w JSONWriter) Write(text []byte) (int, error) {
 			safe = append(safe, rest[:size]...)
 		default:
 			for _, unit := range utf16.Encode([]rune{r}) {
-				safe = append(safe, '\\', 'u', hexDigit(unit>>12), hexDigit(unit>>8), hexDigit(unit>>4), hexDigit(unit))
+				safe = fmt.Appendf(safe, `\u%04x`, unit)
 			}
 		}
 		rest = rest[size:]
@@ -32,5 +33,3 @@ func (w JSONWriter) Write(text []byte) (int, error) {
 	}
 	return len(text), nil
 }
-
-func hexDigit(digit uint16) byte { return "0123456789abcdef"[digit&0xf] }
