@@ -70,8 +70,7 @@ func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan) erro
 		show.Say(func() string { return manyTold(done) })
 		return err
 	}
-	err = killable(ctx, db, func(conn *sql.Conn) error { return run(ctx, conn, text, queue) })
-	err = errors.Join(err, show.End())
+	err = errors.Join(killable(ctx, db, func(conn *sql.Conn) error { return run(ctx, conn, text, queue) }), show.End())
 	switch {
 	case errors.Is(err, usage.Err):
 		return fmt.Errorf("%s: %w", manyTold(done), err)
