@@ -88,11 +88,15 @@ func capital(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// onJob makes a deed of a verb, which is told as: %[1]d is the job, %[2]s its row, %[3]s its state.
-func (p *Page) onJob(told string, verb func(ctx context.Context, db onerow.DB, id int64) (queue.Job, error)) deed {
+// onJob makes a deed of a verb, which is told as: %[1]d is the job, %[2]s its row, %[3]s its state. refused is told
+// where that state does not allow it.
+func (p *Page) onJob(told, refused string, verb func(ctx context.Context, db onerow.DB, id int64) (queue.Job, error)) deed {
 	return func(ctx context.Context, _ *http.Request, id int64) (string, error) {
 		job, err := verb(ctx, p.db, id)
-		if err != nil {
+		switch {
+		case errors.Is(err, queue.ErrWrongState):
+			return "", fmt.Errorf(refused, id, output.RowName(job), job.State)
+		case err != nil:
 			return "", notDone(id, err)
 		}
 		return fmt.Sprintf(told, job.ID, output.RowName(job), job.State), nil
@@ -101,37 +105,29 @@ func (p *Page) onJob(told string, verb func(ctx context.Context, db onerow.DB, i
 
 // notDone says in the page's words why nothing was done about a job, or about a parked row.
 func notDone(id int64, err error) error {
-	var not *queue.NotDeadError
-	var open *queue.OpenJobError
 	switch {
 	case errors.Is(err, queue.ErrNoParked):
 		return gone("There is no parked row %d; perhaps its job was retried meanwhile.", id)
 	case errors.Is(err, queue.ErrNoJob):
 		return gone("There is no job %d.", id)
-	case errors.Is(err, queue.ErrNotWaiting):
-		return fmt.Errorf("job %d does not wait for a worker any more", id)
-	case errors.Is(err, queue.ErrNotOpen):
-		return fmt.Errorf("job %d is not open: no worker takes it", id)
-	case errors.As(err, &not):
-		return fmt.Errorf("job %d is %s, so there is nothing to retry: somebody was faster", not.JobID, not.State)
-	case errors.As(err, &open):
-		return fmt.Errorf("job %d is not needed any more: the newer job %d for the same row is open and does its work", open.JobID, open.Open)
+	case errors.Is(err, queue.ErrOpenJob):
+		return fmt.Errorf("job %d is not needed any more: the newer %s for the same row is open and does its work", id, output.Detail(err, queue.ErrOpenJob))
 	}
 	return err
 }
 
 func (p *Page) pauseJob(ctx context.Context, r *http.Request, id int64) (string, error) {
-	return p.onJob("Job %[1]d (%[2]s) is paused.", func(ctx context.Context, db onerow.DB, id int64) (queue.Job, error) {
+	return p.onJob("Job %[1]d (%[2]s) is paused.", "job %[1]d is %[3]s: no worker takes it", func(ctx context.Context, db onerow.DB, id int64) (queue.Job, error) {
 		return queue.PauseJob(ctx, db, id, reasonOf(r))
 	})(ctx, r, id)
 }
 
 func (p *Page) pause(ctx context.Context, r *http.Request, _ int64) (string, error) {
-	return "Paused: every worker on this database stops after its batch, within a second or so.", admin.Pause(ctx, p.db, cmp.Or(reasonOf(r), "paused on the page"))
+	return "Paused: every worker on this database stops after its batch, within a second or so.", admin.Pause(ctx, p.db, "", cmp.Or(reasonOf(r), "paused on the page"))
 }
 
 func (p *Page) resume(ctx context.Context, _ *http.Request, _ int64) (string, error) {
-	return "Resumed: the workers go on.", admin.Resume(ctx, p.db)
+	return "Resumed: the workers go on.", admin.Resume(ctx, p.db, "")
 }
 
 func (p *Page) pauseResource(ctx context.Context, r *http.Request, _ int64) (string, error) {
@@ -139,13 +135,16 @@ func (p *Page) pauseResource(ctx context.Context, r *http.Request, _ int64) (str
 	if _, err := p.plan.Node(resource); err != nil {
 		return "", err
 	}
-	return "Jobs of " + output.Printable(resource) + " are paused.", admin.PauseResource(ctx, p.db, resource, reasonOf(r))
+	return "Jobs of " + output.Printable(resource) + " are paused.", admin.Pause(ctx, p.db, resource, reasonOf(r))
 }
 
 // resumeResource takes any name: a plan may have lost a resource that is paused.
 func (p *Page) resumeResource(ctx context.Context, r *http.Request, _ int64) (string, error) {
 	resource := r.PostFormValue("resource")
-	return "Jobs of " + output.Printable(resource) + " are worked.", admin.ResumeResource(ctx, p.db, resource)
+	if resource == "" {
+		return "", errors.New("no resource is named")
+	}
+	return "Jobs of " + output.Printable(resource) + " are worked.", admin.Resume(ctx, p.db, resource)
 }
 
 func (p *Page) undoJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
@@ -176,7 +175,7 @@ func (p *Page) deleted(ctx context.Context, job queue.Job) string {
 func (p *Page) cancelJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
 	back, job, err := repo.CancelJob(ctx, p.db, p.plan, id)
 	switch {
-	case errors.Is(err, queue.ErrNotOpen):
+	case errors.Is(err, queue.ErrWrongState):
 		return "", fmt.Errorf("job %d is done: what it has deleted can be restored, where the plan keeps it", id)
 	case err != nil:
 		return "", notDone(id, err)

@@ -79,7 +79,7 @@ func (p *Page) equalJobs(ctx context.Context, of string, state queue.State) ([]q
 
 func (p *Page) equalRows(ctx context.Context, of string) ([]queue.Parked, bool, error) {
 	return equal(of, rowDigest, func(last queue.Parked) ([]queue.Parked, error) {
-		return queue.ListParked(ctx, p.db, queue.ParkedOptions{State: queue.ParkedOpen, After: last.ID, Limit: 500})
+		return queue.ListParked(ctx, p.db, queue.ParkedOptions{Open: true, After: last.ID, Limit: 500})
 	})
 }
 

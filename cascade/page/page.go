@@ -132,10 +132,13 @@ func (p *Page) routes(metrics http.Handler) http.Handler {
 	}
 	for path, deed := range map[string]deed{
 		"/pause": p.pause, "/resume": p.resume, "/pause-resource": p.pauseResource, "/resume-resource": p.resumeResource, "/settings": p.set, "/settings/default": p.setDefault, "/enqueue": p.enqueue,
-		"/jobs/{id}/retry": p.onJob("Job %[1]d (%[2]s) is tried again.", queue.Retry), "/jobs/{id}/count": p.askCount, "/jobs/{id}/pause": p.pauseJob, "/jobs/{id}/resume": p.onJob("Job %[1]d (%[2]s) is %[3]s.", queue.ResumeJob), "/jobs/{id}/first": p.onJob("Job %[1]d (%[2]s) is the next one.", queue.PutFirst),
-		"/jobs/{id}/undo": p.undoJob, "/jobs/{id}/cancel": p.cancelJob, "/jobs/{id}/restore": p.askRestore, "/jobs/{id}/expire": p.expireTrash,
-		"/parked/{id}/retry":     p.onJob("The row is tried again with job %[1]d (%[2]s).", queue.RetryParked),
-		"/parked/{id}/skip":      p.onJob("The row is skipped: it stays, and so does what is above it. Job %[1]d is %[3]s.", queue.SkipParked),
+		"/jobs/{id}/retry": p.onJob("Job %[1]d (%[2]s) is tried again.", "job %[1]d is %[3]s, so there is nothing to retry: somebody was faster", queue.Retry),
+		"/jobs/{id}/count": p.askCount, "/jobs/{id}/pause": p.pauseJob,
+		"/jobs/{id}/resume": p.onJob("Job %[1]d (%[2]s) is %[3]s.", "job %[1]d is %[3]s: no worker takes it", queue.ResumeJob),
+		"/jobs/{id}/first":  p.onJob("Job %[1]d (%[2]s) is the next one.", "job %[1]d does not wait for a worker any more: it is %[3]s", queue.PutFirst),
+		"/jobs/{id}/undo":   p.undoJob, "/jobs/{id}/cancel": p.cancelJob, "/jobs/{id}/restore": p.askRestore, "/jobs/{id}/expire": p.expireTrash,
+		"/parked/{id}/retry":     p.onJob("The row is tried again with job %[1]d (%[2]s).", "job %[1]d is %[3]s", queue.RetryParked),
+		"/parked/{id}/skip":      p.onJob("The row is skipped: it stays, and so does what is above it. Job %[1]d is %[3]s.", "job %[1]d is %[3]s", queue.SkipParked),
 		"/errors/{digest}/retry": p.retryAll, "/errors/{digest}/skip": p.skipAll,
 	} {
 		mux.HandleFunc("POST "+path, p.act(deed))

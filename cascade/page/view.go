@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade/admin"
+	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/queue"
 )
@@ -198,9 +199,9 @@ func (p *Page) worker(b *board, w admin.WorkerStatus) workerView {
 		v.Kind, v.Doing = "warn", "silent; its lease ends "+until(b.At, lease)
 	case missed || !lease.IsZero() && !lease.After(b.At):
 		v.Kind, v.Doing = "bad", "gone"
-	case b.Stats.Paused.On, admin.ReasonKind(w.Throttle) == "paused":
+	case b.Stats.Paused.On, governor.KindOf(w.Throttle) == "paused":
 		v.Kind, v.Doing = "wait", "paused"
-	case admin.ReasonKind(w.Throttle) == "load": // as somebody wanted it, or for users
+	case governor.KindOf(w.Throttle) == "load": // as somebody wanted it, or for users
 		v.Kind, v.Doing, v.Note = "run", "deleting", strings.TrimPrefix(throttle, "load: ")
 	case throttle != "":
 		v.Kind, v.Doing = "warn", "held back: "+throttle

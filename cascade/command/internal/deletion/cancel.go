@@ -32,7 +32,7 @@ func (c *Cancel) Run(ctx context.Context, a *shell.App) error {
 	switch {
 	case errors.Is(err, queue.ErrNoJob):
 		return shell.JobError(c.Job, err)
-	case errors.Is(err, queue.ErrNotOpen):
+	case errors.Is(err, queue.ErrWrongState):
 		return output.Said(fmt.Sprintf("job %d is done: what it has deleted comes back with %s restore %d, where the plan keeps it", c.Job, output.ProgramName, c.Job), err)
 	case errors.Is(err, queue.ErrOpenJob):
 		return output.Said(fmt.Sprintf("job %d has a newer one for the same row, which is open: cancel that one", c.Job), err)

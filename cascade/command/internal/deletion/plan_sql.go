@@ -28,7 +28,14 @@ func (c *Plan) statements(ctx context.Context, a *shell.App, plan schema.Plan) e
 	if err != nil {
 		return err
 	}
-	list, err := inspect.PlanSQL(ctx, db, plan)
+	if err := plan.Check(); err != nil {
+		return err
+	}
+	var list []work.Statement
+	g, err := graph.Read(ctx, db, plan)
+	if err == nil {
+		list, err = work.Statements(ctx, db, g)
+	}
 	if err != nil {
 		return fit.Explained(ctx, db, plan, err)
 	}

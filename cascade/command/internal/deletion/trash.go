@@ -89,7 +89,7 @@ func showTrash(ctx context.Context, a *shell.App, db onerow.DB, job int64, asJSO
 	if err != nil {
 		return err
 	}
-	return shell.PrintList(a, asJSON, kept, nothingKept(job), []string{"TABLE", ">ROWS", ">REFERENCES", ">STUCK", "SINCE", "EXPIRES", "WHY STUCK"}, func(k admin.KeptTable) []string {
+	return shell.PrintList(a, asJSON, kept, nothingKept(job), []string{"TABLE", ">ROWS", ">REFERENCES", ">STUCK", "SINCE", "EXPIRES", "WHY STUCK"}, func(k admin.Kept) []string {
 		return []string{output.Shorten(output.Printable(k.Table), 64), output.Grouped(k.Rows), output.Grouped(k.References), output.Grouped(k.Stuck),
 			output.Moment(k.Since), output.Moment(k.Expires), output.Shorten(output.OneLine(k.Why), 160)}
 	})

@@ -47,10 +47,7 @@ func (c *parkedListCmd) Run(ctx context.Context, a *shell.App) error {
 			return shell.JobError(c.Job, err)
 		}
 	}
-	o := queue.ParkedOptions{JobID: c.Job, State: queue.ParkedOpen}
-	if c.Skipped {
-		o.State = ""
-	}
+	o := queue.ParkedOptions{JobID: c.Job, Open: !c.Skipped}
 	all, err := shell.ReadPages(c.Limit, func(last queue.Parked, limit int) ([]queue.Parked, error) {
 		o.After, o.Limit = last.ID, limit
 		return queue.ListParked(ctx, db, o)
@@ -126,7 +123,7 @@ func parkedError(id int64, err error) error {
 	case errors.Is(err, queue.ErrNoJob):
 		return fmt.Errorf("the job of parked row %d is gone", id)
 	case errors.Is(err, queue.ErrOpenJob):
-		return fmt.Errorf("parked row %d: %w", id, shell.JobError(id, err))
+		return fmt.Errorf("parked row %d: its job is not needed any more: the newer %s for the same row is open and does its work", id, output.Detail(err, queue.ErrOpenJob))
 	case errors.Is(err, onerow.ErrOutcomeUnknown):
 		return fmt.Errorf("%w; the same command again is safe", err)
 	}

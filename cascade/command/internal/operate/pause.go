@@ -62,14 +62,14 @@ func (c *Pause) Run(ctx context.Context, a *shell.App) error {
 	switch {
 	case c.Job != nil:
 		job, err := queue.PauseJob(ctx, db, *c.Job, reason)
-		return shell.SayJob(a, *c.Job, job, err, "is paused")
+		return shell.SayJob(a, *c.Job, job, err, "is paused", "is %s: no worker takes it")
 	case c.Resource != "":
-		if err := admin.PauseResource(ctx, db, c.Resource, reason); err != nil {
+		if err := admin.Pause(ctx, db, c.Resource, reason); err != nil {
 			return err
 		}
-		return eachPaused(ctx, db, c.Resource, func(p admin.ResourcePause) error { return a.Say("%s", ResourceLine(p)) })
+		return eachPaused(ctx, db, c.Resource, func(p admin.PauseState) error { return a.Say("%s", ResourceLine(p)) })
 	case !c.Check:
-		if err := admin.Pause(ctx, db, reason); err != nil {
+		if err := admin.Pause(ctx, db, "", reason); err != nil {
 			return err
 		}
 	}
@@ -110,9 +110,9 @@ func (c *Resume) Run(ctx context.Context, a *shell.App) error {
 	switch {
 	case c.Job != nil:
 		job, err := queue.ResumeJob(ctx, db, *c.Job)
-		return shell.SayJob(a, *c.Job, job, err, "is %s")
+		return shell.SayJob(a, *c.Job, job, err, "is %s", "is %s: no worker takes it")
 	case c.Resource != "":
-		if err := admin.ResumeResource(ctx, db, c.Resource); err != nil {
+		if err := admin.Resume(ctx, db, c.Resource); err != nil {
 			return err
 		}
 		return a.Say("jobs of %s are worked", output.Printable(c.Resource))
@@ -121,7 +121,7 @@ func (c *Resume) Run(ctx context.Context, a *shell.App) error {
 	if err != nil {
 		return err
 	}
-	if err := admin.Resume(ctx, db); err != nil {
+	if err := admin.Resume(ctx, db, ""); err != nil {
 		return err
 	}
 	if !was.On {
@@ -131,7 +131,7 @@ func (c *Resume) Run(ctx context.Context, a *shell.App) error {
 }
 
 // ResourceLine says since when jobs of a resource are paused, and why.
-func ResourceLine(p admin.ResourcePause) string {
+func ResourceLine(p admin.PauseState) string {
 	return pausedLine("jobs of "+output.Printable(p.Resource)+" are", p.Since, p.Reason)
 }
 
@@ -145,7 +145,7 @@ func pausedLine(what string, since time.Time, reason string) string {
 
 // NotePause says on standard error that the workers are paused, or a resource, if so.
 func NotePause(ctx context.Context, db onerow.DB, a *shell.App) error {
-	err := eachPaused(ctx, db, "", func(p admin.ResourcePause) error {
+	err := eachPaused(ctx, db, "", func(p admin.PauseState) error {
 		return a.Note("%s; %s resume --resource %s lets them go on", ResourceLine(p), output.ProgramName, output.Printable(p.Resource))
 	})
 	if err != nil {
@@ -159,7 +159,7 @@ func NotePause(ctx context.Context, db onerow.DB, a *shell.App) error {
 }
 
 // eachPaused calls fn with the pause of a resource, or of each.
-func eachPaused(ctx context.Context, db onerow.DB, resource string, fn func(admin.ResourcePause) error) error {
+func eachPaused(ctx context.Context, db onerow.DB, resource string, fn func(admin.PauseState) error) error {
 	list, err := admin.PausedResources(ctx, db)
 	for _, p := range list {
 		if err == nil && (resource == "" || p.Resource == resource) {

@@ -170,7 +170,7 @@ func (b *reportLines) job(r admin.Report) {
 	for _, p := range r.Left {
 		b.line("left", "%s, %s: %s", output.RowName(queue.Job{Resource: p.Table, ResourceID: p.Key}), parkedState(p), output.OneLine(p.Error))
 	}
-	if more := j.Parked + j.Skipped - int64(len(r.Left)); more > 0 && len(r.Left) == admin.MaxReported {
+	if more := j.Parked + j.Skipped - int64(len(r.Left)); more > 0 {
 		b.line("left", "and %s more: see %s parked list --job %d --skipped", output.Grouped(more), output.ProgramName, j.ID)
 	}
 }

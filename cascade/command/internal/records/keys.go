@@ -69,7 +69,8 @@ func (c *keysListCmd) Run(ctx context.Context, a *shell.App) error {
 			break
 		}
 		more, err := shell.ReadPages(c.Limit-len(entries), func(last idempotency.Entry, limit int) ([]idempotency.Entry, error) {
-			return keys.List(ctx, db, idempotency.ListOptions{What: what, After: last, Limit: limit})
+			what.After, what.Limit = last, limit
+			return keys.List(ctx, db, what)
 		})
 		if err != nil {
 			return err

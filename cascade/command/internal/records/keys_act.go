@@ -40,7 +40,7 @@ type actFlags struct {
 
 // act runs an operator's verb and prints what it did.
 func (f actFlags) act(ctx context.Context, a *shell.App, k keyArgs, keep time.Duration, status, told string,
-	verb func(o *idempotency.Operator, ctx context.Context, db onerow.DB, seen idempotency.Seen) error) error {
+	verb func(o *idempotency.Operator, ctx context.Context, db onerow.DB, seen idempotency.Entry) error) error {
 	key, err := k.key()
 	switch {
 	case err != nil:
@@ -58,8 +58,9 @@ func (f actFlags) act(ctx context.Context, a *shell.App, k keyArgs, keep time.Du
 	if err != nil {
 		return err
 	}
-	if err := verb(operator, ctx, db, idempotency.Seen{Key: key, Token: f.Token, Status: idempotency.Status(status)}); err != nil {
-		return notDone(err)
+	seen := idempotency.Entry{Key: key, Token: f.Token, Status: idempotency.Status(status)}
+	if err := verb(operator, ctx, db, seen); err != nil {
+		return notDone(seen, err)
 	}
 	return a.Say("%s %s %s "+told, ShellWord(key.Tenant), ShellWord(key.Operation), ShellWord(key.ID), f.Token)
 }
@@ -128,7 +129,7 @@ func (c *keysCompleteCmd) Run(ctx context.Context, a *shell.App) error {
 		return usage.Errorf(`--result is no JSON; text needs quotes inside the shell's: '"text"'`)
 	}
 	err := c.act(ctx, a, c.keyArgs, c.Keep, c.Status, "is complete, token %d: the next callers get the result",
-		func(o *idempotency.Operator, ctx context.Context, db onerow.DB, seen idempotency.Seen) error {
+		func(o *idempotency.Operator, ctx context.Context, db onerow.DB, seen idempotency.Entry) error {
 			return o.Complete(ctx, db, seen, result)
 		})
 	if errors.Is(err, idempotency.ErrTooLarge) {

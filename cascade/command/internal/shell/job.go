@@ -18,8 +18,9 @@ type JobArg struct {
 	Job int64 `arg:"" name:"job" help:"The job's number, as jobs lists it."`
 }
 
-// Act does a verb to the job and says what the job is then, as in "is first"; %s is its state.
-func (c JobArg) Act(ctx context.Context, a *App, verb func(context.Context, onerow.DB, int64) (queue.Job, error), is string) error {
+// Act does a verb to the job and says what the job is then, as in "is first", or why its state does not allow it;
+// %s is the state.
+func (c JobArg) Act(ctx context.Context, a *App, verb func(context.Context, onerow.DB, int64) (queue.Job, error), is, not string) error {
 	if err := CheckJob("", c.Job, "jobs"); err != nil {
 		return err
 	}
@@ -28,12 +29,15 @@ func (c JobArg) Act(ctx context.Context, a *App, verb func(context.Context, oner
 		return err
 	}
 	job, err := verb(c.Acting(ctx, a), db, c.Job)
-	return SayJob(a, c.Job, job, err, is)
+	return SayJob(a, c.Job, job, err, is, not)
 }
 
 // SayJob says what a job is after a verb, or in the words of this program why nothing was done.
-func SayJob(a *App, id int64, job queue.Job, err error, is string) error {
-	if err != nil {
+func SayJob(a *App, id int64, job queue.Job, err error, is, not string) error {
+	switch {
+	case errors.Is(err, queue.ErrWrongState):
+		return output.Said(fmt.Sprintf("job %d %s", id, strings.Replace(not, "%s", string(job.State), 1)), err)
+	case err != nil:
 		return JobError(id, err)
 	}
 	return a.Say("job %d (%s) %s", job.ID, output.RowName(job), strings.Replace(is, "%s", string(job.State), 1))
@@ -52,22 +56,11 @@ func CheckJob(flag string, id int64, see string) error {
 
 // JobError says in the words of this program why nothing was done to a job.
 func JobError(id int64, err error) error {
-	var not *queue.NotDeadError
-	var open *queue.OpenJobError
-	text := ""
 	switch {
 	case errors.Is(err, queue.ErrNoJob):
-		text = fmt.Sprintf("there is no job %d: see %s jobs", id, output.ProgramName)
-	case errors.Is(err, queue.ErrNotWaiting):
-		text = fmt.Sprintf("job %d cannot be put first: %s", id, output.Detail(err, queue.ErrNotWaiting))
-	case errors.Is(err, queue.ErrNotOpen):
-		text = fmt.Sprintf("job %d %s: no worker takes it", id, strings.TrimPrefix(output.Detail(err, queue.ErrNotOpen).Error(), "it "))
-	case errors.As(err, &not):
-		text = fmt.Sprintf("job %d is %s: only a dead job, a held one, or one with leftovers can be retried", not.JobID, not.State)
-	case errors.As(err, &open):
-		text = fmt.Sprintf("job %d is not needed any more: the newer job %d for the same row is open and does its work", open.JobID, open.Open)
-	default:
-		return err
+		return output.Said(fmt.Sprintf("there is no job %d: see %s jobs", id, output.ProgramName), err)
+	case errors.Is(err, queue.ErrOpenJob):
+		return output.Said(fmt.Sprintf("job %d is not needed any more: the newer %s for the same row is open and does its work", id, output.Detail(err, queue.ErrOpenJob)), err)
 	}
-	return output.Said(text, err)
+	return err
 }
