@@ -5,7 +5,7 @@ var limitBugs = []bug{
 	{"room is taken without a guard", "./limit", "TestVerbs|TestNeverOver", []change{{"limit/take.go", "stripe = ? AND room >= ?`", "stripe = ? AND room >= ? - 1`"}}},
 	{"room is dealt that nobody has locked", "./limit", "TestNeverOver|TestInterleave", []change{{"limit/count.go", "ORDER BY stripe FOR UPDATE`", "ORDER BY stripe`"}}},
 	{"room that was given before the first count is there", "./limit", "TestInterleave|TestSurvivesFaults|TestCosts", []change{{"limit/take.go",
-		"sqlGiveFirst, r.name, []byte(o.key), unknown, never, amount)", "sqlGiveFirst, r.name, []byte(o.key), amount, never, amount)"}}},
+		"sqlGiveFirst, r.name, []byte(o.Key), unknown, never, amount)", "sqlGiveFirst, r.name, []byte(o.Key), amount, never, amount)"}}},
 	{"a hidden row gives its room back", "./limit", "TestVerbs", []change{{"repo/delete.go", "err != nil || keep {", "err != nil {"}}},
 	{"what a deletion hid takes room when it comes back", "./limit", "TestVerbs", []change{{"repo/activate.go", "if b.held.deletionID == 0 {", "if b.held.deletionID >= 0 {"}}},
 	{"archiving gives nothing back", "./limit", "TestVerbs", []change{{"repo/archive.go", "if err := r.give(ctx, tx, &h); err != nil {", "if err != nil {"}}},
