@@ -110,9 +110,9 @@ func writeTable(b *strings.Builder, t *table, names sides, want, got int, missin
 	}
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for _, line := range lines {
-		fmt.Fprintln(w, "  "+strings.Join(line, "\t"))
+		_, _ = fmt.Fprintln(w, "  "+strings.Join(line, "\t")) //nolint:errcheck // a strings.Builder takes all
 	}
-	_ = w.Flush() //nolint:errcheck // a strings.Builder takes all
+	_ = w.Flush() //nolint:errcheck // likewise
 }
 
 func count(n int, noun string) string {
