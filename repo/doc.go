@@ -149,40 +149,36 @@ package repo
 
 // Open the file when you want to know:
 //
-//	repo.go          what a repository is made of, and what its declaration and types must have
-//	statements.go    what the words of a statement stand for; the statement is a constant beside its verb
-//	transact.go      how a verb runs in a transaction, runs again, and takes back what it wrote
-//	rows.go          how a row is read, locked and removed, and in which of its tables it is
-//	twin.go          when two rows have one id
-//	owned.go         how a repository of one owner finds nobody else's rows
-//	errors.go        what a verb can answer
+//	repo.go         what a repository is made of, and what its declaration and types must have
+//	statements.go   what the words of a statement stand for; the statement is a constant beside its verb
+//	transact.go     how a verb runs in a transaction, runs again, and takes back what it wrote
+//	rows.go         how a row is read, locked and removed, in which table it is, and when two have one id
+//	owned.go        how a repository of one owner finds nobody else's rows
+//	errors.go       what a verb can answer
 //
-//	fields.go        how a struct of the caller's becomes columns and scan targets
-//	key.go           what an id and an owner may be
-//	values.go        what a Go value is sent as
-//	stored.go        whether a column gives it back as it was sent
+//	fields.go       how a struct of the caller's becomes columns and scan targets
+//	key.go          what an id and an owner may be
+//	values.go       what a Go value is sent as
+//	stored.go       whether a column gives it back as it was sent
 //
-//	create.go        what a new row is made of
-//	insert.go        which statements make it, in one packet or step by step
-//	request.go       how a request id makes a Create repeatable, and when it is forgotten
-//	create_by_id.go  how an id of the application's does
-//	parent.go        how the rows above a new one are locked
-//	unique.go        who has the name or the values that a unique index refused
-//	copies.go        which copy of a taken name comes next
-//	limits.go        when a verb takes room from a limit or gives it back
+//	create.go       what a new row is made of, and how an id of the application's makes Create repeatable
+//	insert.go       which statements make it, in one packet or step by step
+//	request.go      how a request id does, and when it is forgotten
+//	parent.go       how the rows above a new one are locked
+//	unique.go       who has the name or the values that a unique index refused
+//	copies.go       which copy of a taken name comes next
+//	limits.go       when a verb takes room from a limit or gives it back
 //
-//	get.go           how one row is found, by its id or its name
-//	list.go          how a list is asked for, counted, or walked by name
-//	list_query.go    which lists there are, by which index, and their statement
-//	list_column.go   which columns a list can be by, and which values they are compared with
-//	cursor.go        what the text between two pages says
+//	get.go          how one row is found, by its id or its name
+//	list.go         how a list is asked for, counted, or walked by name
+//	list_query.go   which lists there are, by which index, and their statement
+//	list_column.go  which columns a list can be by, and which values they are compared with
+//	cursor.go       what the text between two pages says
 //
-//	update.go        what Update writes, and when it tries again
-//	rename.go        what Rename writes
-//	archive.go       how a row goes to the archive table
-//	activate.go      how it comes back
-//	move.go          how a row comes to another owner or parent
-//	move_tree.go     which rows above are locked for that, and which tables below refuse it
-//	delete.go        what a deletion commits
-//	cancel.go        how a deletion is taken back, and when it is held
-//	restore.go       the same by the number of a deletion or a job, without the row's type
+//	edit.go         what Update and Rename write, and when they try again
+//	archive.go      how a row goes to the archive table, and comes back
+//	move.go         how a row comes to another owner or parent
+//	move_tree.go    which rows above are locked for that, and which tables below refuse it
+//	delete.go       what a deletion commits
+//	cancel.go       how a deletion is taken back, and when it is held
+//	restore.go      the same by the number of a deletion or a job, without the row's type

@@ -7,7 +7,7 @@ var limitBugs = []bug{
 	{"room that was given before the first count is there", "./limit", "TestInterleave|TestSurvivesFaults|TestCosts", []change{{"limit/take.go",
 		"sqlGiveFirst, r.name, []byte(o.Key), unknown, never, amount)", "sqlGiveFirst, r.name, []byte(o.Key), amount, never, amount)"}}},
 	{"a hidden row gives its room back", "./limit", "TestVerbs", []change{{"repo/delete.go", "err != nil || keep {", "err != nil {"}}},
-	{"what a deletion hid takes room when it comes back", "./limit", "TestVerbs", []change{{"repo/activate.go", "if b.held.deletionID == 0 {", "if b.held.deletionID >= 0 {"}}},
+	{"what a deletion hid takes room when it comes back", "./limit", "TestVerbs", []change{{"repo/archive.go", "if b.held.deletionID == 0 {", "if b.held.deletionID >= 0 {"}}},
 	{"archiving gives nothing back", "./limit", "TestVerbs", []change{{"repo/archive.go", "if err := r.give(ctx, tx, &h); err != nil {", "if err != nil {"}}},
 	{"hidden rows are not counted", "./limit", "TestNeverOver|TestCascade", []change{{"limit/use.go", "deletion_id IS NOT NULL AND deleted_from = 'active'{lock}", "deletion_id < 0 AND deleted_from = 'active'{lock}"}}},
 	{"reservations are not counted", "./limit", "TestReservations|TestNeverOver", []change{{"limit/use.go", "return u.active + u.hidden + u.reserved", "return u.active + u.hidden"}}},

@@ -35,7 +35,7 @@ var packetBugs = []bug{
 		`if !b.Proves(i, true) {`, `if b.Proves(i, true) {`}}},
 	{"marks are dropped though flags are left", "./quota", "ManyMarks", []change{{"quota/recalculate.go",
 		`if !full {`, `if !full || again {`}}},
-	{"a name that was taken in an old snapshot is taken", "./repo", "OldSnapshot", []change{{"repo/activate.go",
+	{"a name that was taken in an old snapshot is taken", "./repo", "OldSnapshot", []change{{"repo/archive.go",
 		`if taken && !tx.Joined() {`, `if taken {`}}},
 	{"a create that was refused in one packet is not run apart", "./repo", "InterleaveTogether", []change{{"repo/insert.go",
 		`if err != nil && packed &&`, `if err != nil && packed && id < 0 &&`}}},
