@@ -24,7 +24,7 @@ import (
 // Atomic: the move and the quota mark. Statements on a pool: BEGIN, SELECT, INSERT,
 // DELETE, SELECT, mark, COMMIT, and one for a parent; 5 when the row is archived already.
 func (r *Of[T, ID, Owner]) Archive(ctx context.Context, db onerow.DB, id ID) (onerow.Result[T], error) {
-	return answer[T](r.archive(ctx, db, id))
+	return answer[T](r.untyped.archive(ctx, db, id))
 }
 
 func (r *untyped) archive(ctx context.Context, db onerow.DB, id any) (result, error) {
@@ -148,7 +148,7 @@ func (r *untyped) alreadyIn(ctx context.Context, tx *onerow.Tx, state schema.Sta
 // whether the name is taken. If it is taken after that, or in a joined transaction, each
 // conflict costs a ROLLBACK, the look-up and another try.
 func (r *Of[T, ID, Owner]) Activate(ctx context.Context, db onerow.DB, id ID) (onerow.Result[T], error) {
-	return answer[T](r.activate(ctx, db, id))
+	return answer[T](r.untyped.activate(ctx, db, id))
 }
 
 func (r *untyped) activate(ctx context.Context, db onerow.DB, id any) (result, error) {

@@ -29,7 +29,7 @@ import (
 // Atomic: job, row and quota mark. Statements on a pool: BEGIN, SELECT, those of
 // queue.Cancel, those of Activate, COMMIT.
 func (r *Of[T, ID, Owner]) CancelDelete(ctx context.Context, db onerow.DB, id ID) (onerow.Result[T], error) {
-	return answer[T](r.cancelDelete(ctx, db, id))
+	return answer[T](r.untyped.cancelDelete(ctx, db, id))
 }
 
 func (r *untyped) cancelDelete(ctx context.Context, db onerow.DB, id any) (result, error) {

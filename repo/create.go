@@ -52,7 +52,7 @@ func RequestID(id string) CreateOption { return func(o *createOptions) { o.reque
 // (where the database fills in fields of T, or may make other values of some, see the package), to see that
 // an id of the application's is new; two more with a request id.
 func (r *Of[T, ID, Owner]) Create(ctx context.Context, db onerow.DB, row T, opts ...CreateOption) (onerow.Result[T], error) {
-	return answer[T](r.create(ctx, db, reflect.ValueOf(&row).Elem(), opts))
+	return answer[T](r.untyped.create(ctx, db, reflect.ValueOf(&row).Elem(), opts))
 }
 
 // create may write to row, which is a copy of the caller's.

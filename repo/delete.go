@@ -57,7 +57,7 @@ type Deleted[T any] struct {
 // an active row: BEGIN, SELECT, log, queue, DELETE, mark, COMMIT; as many for an archived row, one more for
 // an active one with a grace period.
 func (r *Of[T, ID, Owner]) Delete(ctx context.Context, db onerow.DB, id ID, opts ...DeleteOption) (Deleted[T], error) {
-	res, err := r.delete(ctx, db, id, opts)
+	res, err := r.untyped.delete(ctx, db, id, opts)
 	row, err := answer[T](res, err)
 	return Deleted[T]{Result: row, JobID: res.jobID, DeletionID: res.deletionID}, err
 }

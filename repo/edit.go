@@ -30,7 +30,7 @@ import (
 // UPDATE, SELECT, COMMIT, and the mark where the quota is ordered by a column that is
 // written; 1 more for an archived row; in a joined transaction the row is locked when it is read.
 func (r *Of[T, ID, Owner]) Update(ctx context.Context, db onerow.DB, id ID, change func(row *T) error) (onerow.Result[T], error) {
-	return answer[T](r.update(ctx, db, id, onRow(change)))
+	return answer[T](r.untyped.update(ctx, db, id, onRow(change)))
 }
 
 func (r *untyped) update(ctx context.Context, db onerow.DB, id any, change func(row reflect.Value) error) (result, error) {
@@ -204,7 +204,7 @@ func (r *untyped) notActive(ctx context.Context, tx *onerow.Tx, id any) error {
 // [onerow.ErrOutcomeUnknown] and may simply be called again. Statements on a pool:
 // BEGIN, UPDATE, SELECT, COMMIT, and the mark where the quota is ordered by the name.
 func (r *Of[T, ID, Owner]) Rename(ctx context.Context, db onerow.DB, id ID, name string) (onerow.Result[T], error) {
-	return answer[T](r.rename(ctx, db, id, name))
+	return answer[T](r.untyped.rename(ctx, db, id, name))
 }
 
 func (r *untyped) rename(ctx context.Context, db onerow.DB, id any, name string) (result, error) {

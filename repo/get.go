@@ -15,7 +15,7 @@ import (
 // empty answer is asked again before it counts. Statements: 1; 3 for a row that
 // is not there.
 func (r *Of[T, ID, Owner]) Get(ctx context.Context, db onerow.DB, id ID) (T, error) {
-	row, err := r.get(ctx, db, id)
+	row, err := r.untyped.get(ctx, db, id)
 	return rowOf[T](row), err
 }
 
@@ -51,7 +51,7 @@ func (r *untyped) getEither(ctx context.Context, db onerow.DB, lock string, id a
 // names neither extension nor pixel density. [onerow.ErrNotFound] otherwise. One
 // statement, over the unique index.
 func (r *Of[T, ID, Owner]) Find(ctx context.Context, db onerow.DB, owner Owner, name string) (T, error) {
-	row, err := r.find(ctx, db, owner, name)
+	row, err := r.untyped.find(ctx, db, owner, name)
 	return rowOf[T](row), err
 }
 

@@ -87,7 +87,7 @@ const (
 // where the database has it under another name than the plan's DDL that is one more, and MariaDB before 11
 // may then read all that is before the page.
 func (r *Of[T, ID, Owner]) List(ctx context.Context, db onerow.DB, owner Owner, o PageOptions) (Page[T], error) {
-	return pageOf[T](r.list(ctx, db, owner, o))
+	return pageOf[T](r.untyped.list(ctx, db, owner, o))
 }
 
 func (r *untyped) list(ctx context.Context, db onerow.DB, owner any, o PageOptions) (page, error) {
@@ -183,7 +183,7 @@ func (r *untyped) wrapList(verb string, err error) error {
 // page continues behind the last name (keyset). Archived rows are [ErrUnsupported]: several may have one name
 // there. One statement, over the unique index (owner, name key).
 func (r *Of[T, ID, Owner]) ListByName(ctx context.Context, db onerow.DB, owner Owner, prefix string, o PageOptions) (Page[T], error) {
-	return pageOf[T](r.listByName(ctx, db, owner, prefix, o))
+	return pageOf[T](r.untyped.listByName(ctx, db, owner, prefix, o))
 }
 
 // sqlListByName reads by the unique index (owner, name key).
@@ -255,7 +255,7 @@ func (r *untyped) nameFrom(l *listing, c Cursor, first []byte) ([]byte, error) {
 // [Of.List] lists and refuses what it refuses. One statement, which reads that many entries of the list's
 // index, with both states twice as many, and no row; see List for MariaDB.
 func (r *Of[T, ID, Owner]) Count(ctx context.Context, db onerow.DB, owner Owner, o PageOptions, most int) (int, error) {
-	return r.count(ctx, db, owner, o, most)
+	return r.untyped.count(ctx, db, owner, o, most)
 }
 
 func (r *untyped) count(ctx context.Context, db onerow.DB, owner any, o PageOptions, most int) (int, error) {

@@ -54,7 +54,7 @@ var ErrBeingDeleted error = parentError("repo: the row is being deleted, with wh
 // cluster one more for each row above that is not a root. A taken name costs a ROLLBACK, a look-up and a
 // second try, and so does every further conflict.
 func (r *Of[T, ID, Owner]) Move(ctx context.Context, db onerow.DB, id ID, to func(row *T) error) (onerow.Result[T], error) {
-	return answer[T](r.move(ctx, db, id, onRow(to)))
+	return answer[T](r.untyped.move(ctx, db, id, onRow(to)))
 }
 
 func (r *untyped) move(ctx context.Context, db onerow.DB, id any, to func(row reflect.Value) error) (result, error) {

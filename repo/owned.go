@@ -39,7 +39,7 @@ var ErrOtherOwner = errors.New("repo: the repository is another owner's")
 // CancelDelete of a row that is gone 1 more, 2 where its job is dead. OwnedBy sends nothing itself; call it
 // for each request.
 func (r *Of[T, ID, Owner]) OwnedBy(owner Owner) *Of[T, ID, Owner] {
-	return &Of[T, ID, Owner]{r.scopedTo(owner)}
+	return &Of[T, ID, Owner]{r.untyped.scopedTo(owner)}
 }
 
 func (r *untyped) scopedTo(owner any) *untyped {

@@ -18,7 +18,7 @@ type Repo[T any] = Of[T, int64, int64]
 
 // Of holds the rows of one resource as values of the caller's struct T, which are named by an ID and are an
 // Owner's. It has no state but its declaration and is safe for concurrent use.
-type Of[T any, ID Key, Owner comparable] struct{ *untyped }
+type Of[T any, ID Key, Owner comparable] struct{ untyped *untyped }
 
 // untyped is an Of that knows its types by reflection alone, and so is compiled once: each verb of Of hands
 // its arguments to the one of the same name here, and converts the answer. A row is the reflect.Value of a T
