@@ -3,6 +3,7 @@ package idempotency
 import (
 	"cmp"
 	"crypto/rand"
+	"crypto/sha256"
 	"fmt"
 	"strings"
 	"time"
@@ -15,7 +16,7 @@ type Options struct {
 	// unless it is tagged omitzero or omitempty: else a retry that crosses that deploy is another payload. Of
 	// a Go value a list or map that is empty is as one that is nil, and nil as a field that is left out; in a
 	// json.RawMessage these are three. What JSON does not keep is [ErrField]: a text that is not UTF-8, fields that encoding/json drops because several have
-	// one name. Do and Begin.
+	// one name. A [Fingerprint] is taken as it is. Do and Begin.
 	Payload any
 	// Keep replaces Config.Keep. Do, Complete, Fail, Release and Work.
 	Keep time.Duration
@@ -33,12 +34,20 @@ type Options struct {
 	Result any
 }
 
+// Fingerprint is a payload that the caller has hashed, as a middleware does with a request.
+type Fingerprint struct {
+	Sum [sha256.Size]byte
+	// Former are what the same payload was hashed to before: keys that were stored with one of these go on.
+	Former [][sha256.Size]byte
+}
+
 // call is one call of a verb.
 type call struct {
 	Options
 	key         Key
-	token       [16]byte  // new for every call, the same in each of its attempts
-	fingerprint []byte    // nil: no payload was given
+	token       [16]byte // new for every call, the same in each of its attempts
+	fingerprint []byte   // nil: no payload was given
+	former      [][sha256.Size]byte
 	tookOver    bool      // Begin: the row it claims was in progress
 	start       time.Time // monotonic: only durations are taken
 	unknown     error     // of a run without an answer
@@ -73,8 +82,12 @@ func (k *Keys) newCall(key Key, takes string, opts []Options) (*call, error) {
 		return nil, fmt.Errorf("%w: Keep is %s, Expected %s, Lease %s", ErrInvalid, c.Keep, c.Expected, c.Lease)
 	}
 	c.Keep, c.Expected = cmp.Or(c.Keep, k.cfg.Keep), cmp.Or(c.Expected, k.cfg.Expected)
-	if c.Payload != nil {
-		sum, err := hashOf(c.Payload)
+	switch p := c.Payload.(type) {
+	case nil:
+	case Fingerprint:
+		c.fingerprint, c.former = p.Sum[:], p.Former
+	default:
+		sum, err := hashOf(p)
 		if err != nil {
 			return nil, fmt.Errorf("idempotency: the payload: %w", err)
 		}

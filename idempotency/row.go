@@ -3,7 +3,9 @@ package idempotency
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"slices"
 	"time"
 
 	"github.com/onerow/onerow"
@@ -121,7 +123,8 @@ func (r *row) mine(c *call) bool { return bytes.Equal(r.callToken, c.token[:]) }
 
 // differs says whether the row is for another payload.
 func (r *row) differs(c *call) bool {
-	return r.fingerprint != nil && c.fingerprint != nil && !bytes.Equal(r.fingerprint, c.fingerprint)
+	return r.fingerprint != nil && c.fingerprint != nil && !bytes.Equal(r.fingerprint, c.fingerprint) &&
+		!slices.ContainsFunc(c.former, func(sum [sha256.Size]byte) bool { return bytes.Equal(r.fingerprint, sum[:]) })
 }
 
 // payload is the fingerprint of the row when c has claimed it: a call that gives none leaves the one of the

@@ -46,8 +46,8 @@ type Config struct {
 	// Fingerprint is what a request stands for: another request with the same key, and another method or
 	// fingerprint, is a mismatch. body is r's, which was read. Default: the host (a name, without its
 	// port), the path as it was sent and as the middleware sees it, the query, and the body; of a multipart
-	// form its parts, those of one name in their order, whatever is between them. An error is answered with 400
-	// and only logged.
+	// form its parts, those of one name in their order, whatever is between them. A key that was stored
+	// before by the default goes on. An error is answered with 400 and only logged.
 	Fingerprint func(r *http.Request, body []byte) ([]byte, error)
 	// MaxRequest is the size in bytes up to which a request's body is accepted. Default 1 MiB.
 	MaxRequest int64

@@ -103,6 +103,9 @@
 //     keeps all of them.
 //   - A handler that ignores its context is not stopped. In OneCommit one connection of the pool is held
 //     meanwhile: a handler that takes a second one can starve a small pool.
+//   - That a process of the version before, whose fingerprints had no host, knows the request of a key that
+//     one of this version has stored: it answers 422, and nothing is done. What the version before has stored
+//     is answered, and there a key that was sent to two hosts, or below two stripped prefixes, is one.
 //   - That a key is known under another name of its route: where a route is renamed, let Config.Route give
 //     the old name for as long as its keys are kept.
 //   - That a redirect or a 404 of a router inside that is not asked (it has no method Handler, as
@@ -120,4 +123,5 @@
 //	OneCommit without a key  2   4xx after Tx 3
 //	TwoStep    2   replay, in flight, mismatch 2   without a key 0
 //	either, of a key that this process has seen end: replay 1, mismatch 2
+//	1 more for a replay of a key of the version before, whose fingerprints had no host
 package httpkey

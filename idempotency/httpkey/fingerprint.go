@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"mime"
@@ -15,27 +14,33 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/onerow/onerow/idempotency"
 )
 
-// fingerprint is what the request stands for.
-func (m *Middleware) fingerprint(r *http.Request, body []byte) (string, error) {
-	if m.cfg.Fingerprint != nil {
-		own, err := m.cfg.Fingerprint(r, body)
-		if err != nil {
-			return "", fmt.Errorf("httpkey: Config.Fingerprint: %w", err)
-		}
-		return hashOf([]byte("own"), []byte(r.Method), own), nil
-	}
-	head := [][]byte{nil, []byte(r.Method), []byte(hostOf(r)), []byte(sentPath(r)), []byte(r.URL.EscapedPath()), []byte(r.URL.RawQuery)}
+// fingerprint is what the request stands for, and what stood for it before: the first version knew neither the host
+// nor what an http.StripPrefix had taken from the path, and a service may get a Config.Fingerprint.
+func (m *Middleware) fingerprint(r *http.Request, body []byte) (f idempotency.Fingerprint, err error) {
+	f.Former = [][sha256.Size]byte{hashOf([]byte("httpkey/1"), []byte(r.Method), []byte(r.URL.EscapedPath()), []byte(r.URL.RawQuery), body)}
+	kind, parts := "httpkey/2", [][]byte{body}
 	if form, isForm := partsOf(r, body); isForm {
-		head[0] = []byte("form")
-		return hashOf(append(head, form...)...), nil
+		kind, parts = "httpkey/2 form", form
 	}
-	return hashOf(append(head, body)...), nil
+	f.Sum = hashOf(append([][]byte{[]byte(kind), []byte(r.Method), []byte(hostOf(r)), []byte(sentPath(r)), []byte(r.URL.EscapedPath()), []byte(r.URL.RawQuery)}, parts...)...)
+	if m.cfg.Fingerprint == nil {
+		return f, nil
+	}
+	own, err := m.cfg.Fingerprint(r, body)
+	if err != nil {
+		return f, fmt.Errorf("httpkey: Config.Fingerprint: %w", err)
+	}
+	f.Former = append(f.Former, f.Sum)
+	f.Sum = hashOf([]byte("httpkey/2 own"), []byte(r.Method), own)
+	return f, nil
 }
 
 // hashOf hashes each part with its length, so that no two requests share their bytes.
-func hashOf(parts ...[]byte) string {
+func hashOf(parts ...[]byte) [sha256.Size]byte {
 	h := sha256.New()
 	for _, part := range parts {
 		var size [8]byte
@@ -43,7 +48,7 @@ func hashOf(parts ...[]byte) string {
 		h.Write(size[:])
 		h.Write(part)
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return [sha256.Size]byte(h.Sum(nil))
 }
 
 // hostOf is the name of the host that a request was sent to, without the port, as http.ServeMux takes it. An

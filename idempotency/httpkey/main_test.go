@@ -63,6 +63,7 @@ func TestMiddleware(t *testing.T) {
 		{"ReleasedPayload", testReleasedPayload},
 		{"Herd", testHerd},
 		{"Waits", testWaits},
+		{"OldFingerprints", testOldFingerprints},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, db) })
 	}

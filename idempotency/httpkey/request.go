@@ -17,7 +17,7 @@ type request struct {
 	next http.Handler
 	key  idempotency.Key // the zero Key: it has none, and that is allowed
 	// fingerprint is what the request stands for, as the payload of its key.
-	fingerprint string
+	fingerprint idempotency.Fingerprint
 	body        []byte
 }
 

@@ -2,7 +2,9 @@ package httpkey_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -179,6 +181,59 @@ func testOwnFingerprint(t *testing.T, db *sql.DB) {
 		r := g.want(400, call{key: "k", body: "2 books"})
 		if p := r.problem(t); p.Type != httpkey.ProblemRequestUnreadable || strings.Contains(r.body, "secret") || runs.Load() != 1 {
 			t.Errorf("%+v, %d runs", p, runs.Load())
+		}
+	})
+}
+
+// oldFingerprint is what the first version stored, which knew neither the host nor what was stripped.
+func oldFingerprint(method, path, query, body string) []byte {
+	h := sha256.New()
+	for _, part := range []string{"httpkey/1", method, path, query, body} {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
+		h.Write([]byte(part))
+	}
+	return h.Sum(nil)
+}
+
+// testOldFingerprints: a key that was stored by the version before is answered, and refused, as it was there,
+// whatever the fingerprints are now.
+func testOldFingerprints(t *testing.T, db *sql.DB) {
+	eachForm(t, db, func(t *testing.T, f form) {
+		ctype, body := newForm(t, "one", [2]string{"a", "1"})
+		for name, c := range map[string]struct {
+			cfg  httpkey.Config
+			call call
+		}{
+			"text": {call: call{body: "x", path: "/orders/1?q=%31"}},
+			"form": {call: call{body: body, header: http.Header{"Content-Type": {ctype}}}},
+			"own":  {cfg: httpkey.Config{Fingerprint: func(*http.Request, []byte) ([]byte, error) { return nil, nil }}, call: call{body: "x"}},
+		} {
+			var runs atomic.Int64
+			g := newRig(t, f, c.cfg, func(w http.ResponseWriter, _ *http.Request) { runs.Add(1); w.WriteHeader(http.StatusCreated) })
+			c.call.key, c.call.host = name, "shop.example"
+			g.want(201, c.call)
+			path, query, _ := strings.Cut(c.call.path, "?")
+			if path == "" {
+				path = "/orders/1"
+			}
+			if _, err := db.ExecContext(t.Context(), "UPDATE onerow_key SET fingerprint = ?", oldFingerprint("POST", path, query, c.call.body)); err != nil {
+				t.Fatal(err)
+			}
+			if r := g.want(201, c.call); !r.replayed() || runs.Load() != 1 {
+				t.Errorf("%s: replayed %t, %d runs", name, r.replayed(), runs.Load())
+			}
+			other := c.call
+			other.body = "y"
+			g.want(422, other)
+		}
+		g := newRig(t, f, httpkey.Config{}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) })
+		g.want(429, call{key: "k", body: "x"})
+		if _, err := db.ExecContext(t.Context(), "UPDATE onerow_key SET fingerprint = ?", oldFingerprint("POST", "/orders/1", "", "x")); err != nil {
+			t.Fatal(err)
+		}
+		g.want(429, call{key: "k", body: "x"})
+		if f.two { // it was claimed anew, and is for this request from now on
+			g.want(422, call{key: "k", body: "x", host: "other.example"})
 		}
 	})
 }
