@@ -9,8 +9,8 @@ import (
 // Event is what a worker tells [Config].OnEvent: one of [Batch], [Ended], [LeaseLost], [Parallel], [Parked],
 // [Progress], [Retained] and [Throttled]. More may be added: pass over what you do not know.
 //
-// What it tells of was committed before. After a crash, or a COMMIT without an answer, something may have been
-// told twice or not at all: the tables are the record.
+// What it tells of was committed before. After a crash, or a COMMIT without an answer, something may have
+// been told twice or not at all: the tables are the record.
 type Event interface{ event() }
 
 // Batch tells that a batch was committed.
@@ -20,8 +20,8 @@ type Batch struct {
 	Deleted, Detached map[string]int64
 }
 
-// Ended tells that an attempt to work a job ended, and which state the job is in now: [queue.Ready] if it is to
-// be tried again.
+// Ended tells that an attempt to work a job ended, and which state the job is in now: [queue.Ready] if it is
+// to be tried again.
 type Ended struct{ State queue.State }
 
 // LeaseLost tells that another worker took over a job of this one.
@@ -38,7 +38,8 @@ type Parked struct{ Table string }
 // [Config].Progress.
 type Progress struct{ Job queue.Job }
 
-// Throttled tells why the worker waits from now on; with an empty reason it goes on. Its kind stands before the colon: paused, database, threads, lag, query, load or throttle.
+// Throttled tells why the worker waits from now on; with an empty reason it goes on. Its kind stands before
+// the colon: paused, database, threads, lag, query, load or throttle.
 type Throttled struct{ Reason string }
 
 func (Batch) event()     {}

@@ -25,8 +25,8 @@ func (w *Worker) postpone(ctx context.Context, job queue.Claimed, cause error) e
 	return w.store(ctx, job, queue.Ready, 0, cause, backoff.Jitter(postponement))
 }
 
-// fail counts a failure: the job is due again after a pause, or dead, if it is hopeless at once. One statement,
-// 5 when it is dead.
+// fail counts a failure: the job is due again after a pause, or dead, if it is hopeless at once. One
+// statement, 5 when it is dead.
 func (w *Worker) fail(ctx context.Context, job queue.Claimed, cause error, hopeless bool) error {
 	failures := job.Failures + 1
 	if failures < w.cfg.MaxFailures && !hopeless {

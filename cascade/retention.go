@@ -251,8 +251,8 @@ const (
 	retentionSorry = time.Minute      // after an error
 )
 
-// stepAll takes a step of each policy that does not rest, logs what it queued, and tells it. A policy whose rows
-// were all looked through rests for ten seconds, one that has met an error for a minute.
+// stepAll takes a step of each policy that does not rest, logs what it queued, and tells it. A policy whose
+// rows were all looked through rests for ten seconds, one that has met an error for a minute.
 func (r *Retainer) stepAll(ctx context.Context, log *slog.Logger, tell func(Retained)) {
 	for _, name := range r.Names() {
 		way := r.ways[name]

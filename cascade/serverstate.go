@@ -10,8 +10,8 @@ import (
 )
 
 // ErrServerState means that the server refused for a state that it is in, whatever the job is about: its
-// connections or its memory are used up, a disk is full, it is read-only, it ended the statement. The text says
-// what may be done.
+// connections or its memory are used up, a disk is full, it is read-only, it ended the statement. The text
+// says what may be done.
 var ErrServerState = fault.ErrServerState
 
 // turnError is a state of the server that has ended a job's turn. The next job may fare better.

@@ -68,14 +68,13 @@ const (
 	drainTries = 10
 )
 
-// Run works the queue until ctx ends; then it ends or rolls back the current batches,
-// gives its leases back and returns nil, within two seconds. Between jobs it queues what is due by the
-// retentions of the plan, as a [Retainer] does, a step of each per second at most. A setting of the server or the session
-// under which a promise cannot hold ends it at the start, see pool.Check, unless it is only that
-// the server takes no writes: it may be promoted any moment. Nothing else does:
-// errors are logged, and while the database cannot be reached or refuses for its own state
-// ([ErrServerState]), the plan does not fit it, the switch is on (see admin.Pause) or a throttle has a
-// reason it pauses, at most 15 seconds at a time.
+// Run works the queue until ctx ends; then it ends or rolls back the current batches, gives its leases back
+// and returns nil, within two seconds. Between jobs it queues what is due by the retentions of the plan, as a
+// [Retainer] does, a step of each per second at most. A setting of the server or the session under which a
+// promise cannot hold ends it at the start, see pool.Check, unless it is only that the server takes no
+// writes: it may be promoted any moment. Nothing else does: errors are logged, and while the database cannot
+// be reached or refuses for its own state ([ErrServerState]), the plan does not fit it, the switch is on (see
+// admin.Pause) or a throttle has a reason it pauses, at most 15 seconds at a time.
 func (w *Worker) Run(ctx context.Context) error {
 	return w.parallel(ctx, w.loop)
 }

@@ -53,8 +53,8 @@ func Claim(ctx context.Context, db onerow.DB, r Run) (Result, error) {
 	return r.own(ctx, db, "claim", r.claim)
 }
 
-// ClaimAfter is [Claim], and admits the request only while cause, the run whose message it is, owns its own stage.
-// One statement more, the first.
+// ClaimAfter is [Claim], and admits the request only while cause, the run whose message it is, owns its own
+// stage. One statement more, the first.
 func ClaimAfter(ctx context.Context, db onerow.DB, r, cause Run) (Result, error) {
 	if err := errors.Join(r.check(), cause.check()); err != nil {
 		return Result{}, err

@@ -26,8 +26,8 @@ type Claim struct {
 //     or Release with the claim, or leaves that to [Work];
 //   - an outcome: the work was done earlier, this is its result;
 //   - [ErrInProgress]: somebody else has begun, and who and since when;
-//   - [ErrFailed] with the stored error, and the result beside it if it has one, [ErrMismatch], or another error: the
-//     database could not be asked, and nothing may be done.
+//   - [ErrFailed] with the stored error, and the result beside it if it has one, [ErrMismatch], or another
+//     error: the database could not be asked, and nothing may be done.
 //
 // It does not wait for work in progress; it waits for a call of Do with the same key
 // as Do does, see [ErrBusy]. Options: Payload, Expected, Lease.

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// What a verb can answer beside the errors of package onerow. Those that concern a key have the detail [Error].
+// What a verb can answer beside the errors of package onerow. Those that concern a key have the detail
+// [Error].
 var (
 	// ErrBusy: the context ended while another call had the key; no function was run to its end, and the
 	// caller of Begin or Admit has not been let in.
@@ -44,8 +45,8 @@ type Error struct {
 	// Kind is ErrBusy or another one of those above.
 	Kind error
 	Key  Key
-	// Entry is the key's row as it was found: who has it and since when, its state, the stored error. It is the
-	// zero Entry where the row is gone or was not read.
+	// Entry is the key's row as it was found: who has it and since when, its state, the stored error. It is
+	// the zero Entry where the row is gone or was not read.
 	Entry Entry
 	// RetryAfter is when to ask again after ErrInProgress: the end of the lease or the expected completion,
 	// at least a second.
@@ -55,9 +56,9 @@ type Error struct {
 	// Result is what Fail stored with [Options].Result, as the type that Do or Begin was called for; nil if
 	// there is nothing.
 	Result any
-	// Err is the cause: the error of the function, what ended the wait, or why the outcome could not be written.
-	// After ErrCompletionLost it is onerow.ErrOutcomeUnknown where it may have been written, after ErrTooLarge
-	// onerow.ErrTooLarge where the server refused the result, and not Config.MaxResult.
+	// Err is the cause: the error of the function, what ended the wait, or why the outcome could not be
+	// written. After ErrCompletionLost it is onerow.ErrOutcomeUnknown where it may have been written, after
+	// ErrTooLarge onerow.ErrTooLarge where the server refused the result, and not Config.MaxResult.
 	Err error
 
 	text string

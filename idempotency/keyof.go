@@ -61,10 +61,9 @@ func field(object map[string]any, name string) (any, bool) {
 	return nil, false
 }
 
-// writeTree hashes a value so that no two different values share their bytes: each
-// with its kind and length. With dense, null, an empty list and an empty object are one, and the same as a field
-// that is left out. It fails at a number with a hostile exponent, and at what is
-// unclear.
+// writeTree hashes a value so that no two different values share their bytes: each with its kind and length.
+// With dense, null, an empty list and an empty object are one, and the same as a field that is left out. It
+// fails at a number with a hostile exponent, and at what is unclear.
 func writeTree(h hash.Hash, v any, dense bool) error {
 	if dense && isEmpty(v) {
 		v = nil

@@ -10,12 +10,11 @@ import (
 	"github.com/onerow/onerow/internal/dbtext"
 )
 
-// Operator acts on keys by hand. Each verb is conditional on the state that the operator has
-// seen (an [Entry]'s key, token and status), and writes an audit row in the same transaction. If the key is not
-// in that state any more, or the verb does not fit it, the answer is [ErrChanged] with
-// what is there now, and nothing was changed. The same operator's verb called again
-// for the same token is a no-op. 4 statements; 5 when nothing
-// is changed.
+// Operator acts on keys by hand. Each verb is conditional on the state that the operator has seen (an
+// [Entry]'s key, token and status), and writes an audit row in the same transaction. If the key is not in
+// that state any more, or the verb does not fit it, the answer is [ErrChanged] with what is there now, and
+// nothing was changed. The same operator's verb called again for the same token is a no-op. 4 statements; 5
+// when nothing is changed.
 type Operator struct {
 	keys          *Keys
 	actor, reason string

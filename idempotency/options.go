@@ -11,26 +11,27 @@ import (
 
 // Options change one call. Each field names the verbs that take it; the others answer [ErrInvalid].
 type Options struct {
-	// Payload is what the work is done with: another payload under the same key is [ErrMismatch]. It is hashed
-	// as JSON, where the order of fields does not matter. A field that a later version of a struct adds counts,
-	// unless it is tagged omitzero or omitempty: else a retry that crosses that deploy is another payload. Of
-	// a Go value a list or map that is empty is as one that is nil, and nil as a field that is left out; in a
-	// json.RawMessage these are three. What JSON does not keep is [ErrField]: a text that is not UTF-8, fields that encoding/json drops because several have
-	// one name. A [Fingerprint] is taken as it is. Do and Begin.
+	// Payload is what the work is done with: another payload under the same key is [ErrMismatch]. It is
+	// hashed as JSON, where the order of fields does not matter. A field that a later version of a struct
+	// adds counts, unless it is tagged omitzero or omitempty: else a retry that crosses that deploy is
+	// another payload. Of a Go value a list or map that is empty is as one that is nil, and nil as a field
+	// that is left out; in a json.RawMessage these are three. What JSON does not keep is [ErrField]: a text
+	// that is not UTF-8, fields that encoding/json drops because several have one name. A [Fingerprint] is
+	// taken as it is. Do and Begin.
 	Payload any
 	// Keep replaces Config.Keep. Do, Complete, Fail, Release and Work.
 	Keep time.Duration
 	// Expected replaces Config.Expected; Extend counts from now. Begin and Extend.
 	Expected time.Duration
-	// Lease lets another Begin take the key over when it has passed without Complete or Extend. Who asks for a
-	// lease declares that the work may be done again, or that the token is passed on to where the work is done.
-	// Begin and Extend.
+	// Lease lets another Begin take the key over when it has passed without Complete or Extend. Who asks for
+	// a lease declares that the work may be done again, or that the token is passed on to where the work is
+	// done. Begin and Extend.
 	Lease time.Duration
 	// Attention marks the error for a human: the gauge counts it, and it does not expire before somebody has
 	// looked. Fail.
 	Attention bool
-	// Result is stored beside the error, encoded as a result is: later calls get it in [Error].Result. It is for
-	// work that failed and has an answer all the same. Fail.
+	// Result is stored beside the error, encoded as a result is: later calls get it in [Error].Result. It is
+	// for work that failed and has an answer all the same. Fail.
 	Result any
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/onerow/onerow/internal/exactjson"
 )
 
-// jsonForm is the name of the form in which results are stored: it stands beside each, so that another one may
-// come.
+// jsonForm is the name of the form in which results are stored: it stands beside each, so that another one
+// may come.
 const jsonForm = "json/1"
 
 // stored is a result as its row holds it.

@@ -38,8 +38,8 @@ func (d *doCall[T]) enter(ctx context.Context, tx *onerow.Tx) (v T, said *verdic
 // sqlProbe does nothing. A guarded session whose transaction is lost refuses it.
 const sqlProbe = "DO 0"
 
-// endedTx is why there is no transaction any more behind a verdict, or nil. A statement is sent only where the
-// verdict wraps an error with which the server may have ended it, past tx.
+// endedTx is why there is no transaction any more behind a verdict, or nil. A statement is sent only where
+// the verdict wraps an error with which the server may have ended it, past tx.
 func endedTx(ctx context.Context, tx *onerow.Tx, verdict error) error {
 	if mysqlerr.FromDriver(verdict) && mysqlerr.MayRunAgain(verdict) && tx.Err() == nil {
 		if _, err := tx.ExecContext(ctx, sqlProbe); err != nil {

@@ -199,7 +199,7 @@ func TestCompletionLost(t *testing.T) {
 	}
 	out, err := idempotency.Work(ctx, away, keys, claim, func(context.Context) (receipt, error) { return receipt{ID: 4}, nil })
 	var lost *idempotency.Error
-	if !errors.As(err, &lost) || !errors.Is(err, idempotency.ErrCompletionLost) || lost.Kind != idempotency.ErrCompletionLost || out.Row.ID != 4 {
+	if !errors.As(err, &lost) || !errors.Is(err, idempotency.ErrCompletionLost) || !errors.Is(lost.Kind, idempotency.ErrCompletionLost) || out.Row.ID != 4 {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	if got := log.String(); !strings.Contains(got, "idempotency: outcome") || !strings.Contains(got, "completion lost") ||

@@ -28,8 +28,8 @@ func verdictOf[T any](v T, err error) *verdict[T] {
 }
 
 var (
-	// errApart rolls the transaction back in which a verdict was given: it is stored in a commit of its own. It
-	// wraps nothing, so that no error within the verdict passes for one of this transaction.
+	// errApart rolls the transaction back in which a verdict was given: it is stored in a commit of its own.
+	// It wraps nothing, so that no error within the verdict passes for one of this transaction.
 	errApart = errors.New("idempotency: rolled back, as the function said")
 	// errTaken: somebody has the key by now under which the verdict was to be stored.
 	errTaken = errors.New("idempotency: the key was taken meanwhile")

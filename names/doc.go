@@ -6,6 +6,6 @@
 //	parsed, err := names.KindName.Parse("Plan (Copy 2)") // its stem is "Plan", its copy number 2
 //	parsed, err = parsed.WithCopy(3)                     // "Plan (Copy 3)"
 //
-// Package repo does all of this for its resources. The key of a key is that key. Look-alike letters are not merged.
-// It imports nothing of this module.
+// Package repo does all of this for its resources. The key of a key is that key. Look-alike letters are not
+// merged. It imports nothing of this module.
 package names

@@ -22,12 +22,13 @@ const (
 type Kind string
 
 const (
-	// KindName is a title such as "Email Campaign". Its key is the name with
-	// compatibility forms replaced (Unicode NFKC), full case folding ("STRASSE" and "Straße" are one name), white
-	// space at the ends removed and every other run of white space turned into one space.
+	// KindName is a title such as "Email Campaign". Its key is the name with compatibility forms replaced
+	// (Unicode NFKC), full case folding ("STRASSE" and "Straße" are one name), white space at the ends
+	// removed and every other run of white space turned into one space.
 	//
-	// Look-alike letters are not merged: Latin "a" and Cyrillic "а" are two names. Neither are accents ("e" and
-	// "é"), and invisible characters inside a name count: they join emoji and shape Arabic and Indic text.
+	// Look-alike letters are not merged: Latin "a" and Cyrillic "а" are two names. Neither are accents ("e"
+	// and "é"), and invisible characters inside a name count: they join emoji and shape Arabic and Indic
+	// text.
 	//
 	// The key of a key is the key again, as long as it is short enough to be a name (MaxLength).
 	//
@@ -37,12 +38,12 @@ const (
 	//   - ErrEmpty: nothing visible is left
 	//   - ErrTooLong: a name of more than MaxLength or a key of more than MaxKeyLength characters
 	//
-	// Keys follow the Unicode version of golang.org/x/text; characters that this version does not know yet stay
-	// as they are, so a later version may give them another key.
+	// Keys follow the Unicode version of golang.org/x/text; characters that this version does not know yet
+	// stay as they are, so a later version may give them another key.
 	KindName Kind = "name"
-	// KindFilename is a file name such as "home@2x.png". Its key is that of a title without extension and pixel
-	// density, so that home.png, home.jpg, home@2x.png and HOME@1.5X.GIF are one screen, "home"; a copy's token goes
-	// before them. A file name is read as
+	// KindFilename is a file name such as "home@2x.png". Its key is that of a title without extension and
+	// pixel density, so that home.png, home.jpg, home@2x.png and HOME@1.5X.GIF are one screen, "home"; a
+	// copy's token goes before them. A file name is read as
 	//
 	//	base [ @density ] [ .extension ]
 	//
@@ -50,18 +51,18 @@ const (
 	//   - an extension is a dot and 1 to 16 ASCII letters and digits, at least one of them a letter: ".png",
 	//     ".7z", ".go". So "v1.2" and "Home 1.0" have none and stay apart from "v1.3", and neither has "v1.2
 	//     final". Only the last one is cut: "archive.tar.gz" → "archive.tar".
-	//   - a density is "@", up to three digits without leading zero, perhaps a dot and up to three more, and "x";
-	//     it is not zero. "@2x", "@1.5x", "@0.75x", not "@0x", "@02x". Only the last one is cut: "home@2x@3x.png"
-	//     → "home@2x". "home@1.5x" ends with a density, not with ".5x".
-	//   - neither is cut if nothing but dots, white space and invisible characters would be left: ".gitignore" →
-	//     ".gitignore", "@2x.png" → "@2x", "..png" → "..png". White space before what was cut goes too: "home
-	//     .png" → "home".
+	//   - a density is "@", up to three digits without leading zero, perhaps a dot and up to three more, and
+	//     "x"; it is not zero. "@2x", "@1.5x", "@0.75x", not "@0x", "@02x". Only the last one is cut:
+	//     "home@2x@3x.png" → "home@2x". "home@1.5x" ends with a density, not with ".5x".
+	//   - neither is cut if nothing but dots, white space and invisible characters would be left:
+	//     ".gitignore" → ".gitignore", "@2x.png" → "@2x", "..png" → "..png". White space before what was cut
+	//     goes too: "home .png" → "home".
 	//
 	// A base is a key of KindName (its own, within MaxLength), but not of KindFilename:
 	// "a.b.png" → "a.b", and "a.b" → "a". Keep the file name, and never cut a base again.
 	//
-	// The errors are those of KindName, and ErrInvalid also for a name with "/" or "\" and for one of dots only
-	// (".", "..", "…"), both after NFKC.
+	// The errors are those of KindName, and ErrInvalid also for a name with "/" or "\" and for one of dots
+	// only (".", "..", "…"), both after NFKC.
 	KindFilename Kind = "filename"
 )
 
@@ -70,9 +71,9 @@ func (k Kind) Valid() bool {
 	return k == KindName || k == KindFilename
 }
 
-// Key returns the name key of s: the text that stands in the unique index, computed here and compared byte
-// by byte, so that every engine and collation agrees on which names are equal. It equals the Key of Parse, with the
-// same errors.
+// Key returns the name key of s: the text that stands in the unique index, computed here and compared byte by
+// byte, so that every engine and collation agrees on which names are equal. It equals the Key of Parse, with
+// the same errors.
 func (k Kind) Key(s string) (string, error) {
 	c, err := k.clean(s)
 	return c.key, err

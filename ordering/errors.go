@@ -8,19 +8,21 @@ import (
 var (
 	// ErrInvalidArgument means: a configuration, a message or an update cannot be one.
 	ErrInvalidArgument = errors.New("ordering: invalid argument")
-	// ErrTooManyHeld means: the stream has as many parked messages as are allowed. The text says for which it waits.
+	// ErrTooManyHeld means: the stream has as many parked messages as are allowed. The text says for which it
+	// waits.
 	ErrTooManyHeld = errors.New("ordering: too many messages are held")
-	// ErrHeld means: a parked message could not be applied when its turn came. The message that was given is dealt
-	// with, all before the one that failed are applied, and that one and those behind it stay parked. It wraps the
-	// function's error; a refusal by the server is there only after the transaction was run again in vain.
+	// ErrHeld means: a parked message could not be applied when its turn came. The message that was given is
+	// dealt with, all before the one that failed are applied, and that one and those behind it stay parked.
+	// It wraps the function's error; a refusal by the server is there only after the transaction was run
+	// again in vain.
 	ErrHeld = errors.New("ordering: a held message could not be applied")
 	// ErrState means: the stored state is not of the consumer's type, or cannot be stored.
 	ErrState = errors.New("ordering: the state of a stream")
 	// ErrConflict means: others kept changing what an optimistic update had read. [Park] keeps the versions
 	// that lost.
 	ErrConflict = errors.New("ordering: conflict")
-	// ErrColumn means: the column of a [ByTime] does not keep the time of an update as it is sent. The text has its
-	// type, and the one that it must be.
+	// ErrColumn means: the column of a [ByTime] does not keep the time of an update as it is sent. The text
+	// has its type, and the one that it must be.
 	ErrColumn = errors.New("ordering: the column does not keep the time of an update")
 )
 

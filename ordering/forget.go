@@ -24,10 +24,11 @@ var oldMessages = purge.Table{
 // sqlNextConsumer reads one entry of the primary key, without a lock.
 const sqlNextConsumer = `SELECT consumer FROM onerow_stream_message FORCE INDEX (PRIMARY) WHERE consumer > ? ORDER BY consumer LIMIT 1`
 
-// Forget deletes rows of applied messages that came more than age ago, of one consumer after the other and oldest
-// first, at most limit of them, and returns how many. Parked messages stay. A duplicate of a forgotten message is
-// Late. Call it until it returns less than limit. On a pool each 200 rows commit by themselves, so that an error may
-// leave some of them deleted, which the number says. Two statements for each 200, and one for each consumer.
+// Forget deletes rows of applied messages that came more than age ago, of one consumer after the other and
+// oldest first, at most limit of them, and returns how many. Parked messages stay. A duplicate of a forgotten
+// message is Late. Call it until it returns less than limit. On a pool each 200 rows commit by themselves, so
+// that an error may leave some of them deleted, which the number says. Two statements for each 200, and one
+// for each consumer.
 func Forget(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
 	return eachConsumer(ctx, db, age, limit, oldMessages.Purge)
 }

@@ -15,8 +15,8 @@ type Config struct {
 	// Consumer is whose contexts these are, 1 to 64 bytes: two consumers of the same
 	// stream do not know each other.
 	Consumer string
-	// Hold parks a message that comes before its turn until the gap before it closes. Without it (mode Reject)
-	// what is newer applies, numbers may be left out, and what is not newer is refused.
+	// Hold parks a message that comes before its turn until the gap before it closes. Without it (mode
+	// Reject) what is newer applies, numbers may be left out, and what is not newer is refused.
 	Hold bool
 	// Keep keeps a row for each applied message, so that a duplicate can be told from a
 	// late message; see [Forget]. In mode Hold it is not needed for that.

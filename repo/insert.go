@@ -95,8 +95,8 @@ func (r *untyped) nameTaken(ctx context.Context, db onerow.DB, w newRow, refused
 	return &NameTakenError{Resource: r.res.Name, Name: w.name.Display, ID: r.typed(holder), Err: refused}
 }
 
-// insertSteps makes the row statement by statement: the record of its request, the locks on the rows above, the
-// row, the room that it takes, its id on the record; the mark comes last.
+// insertSteps makes the row statement by statement: the record of its request, the locks on the rows above,
+// the row, the room that it takes, its id on the record; the mark comes last.
 func (r *untyped) insertSteps(ctx context.Context, tx *onerow.Tx, w newRow) (res result, err error) {
 	if w.request != nil {
 		_, err = tx.ExecContext(ctx, sqlInsertRequest, w.request.args(r.res.Name)...)

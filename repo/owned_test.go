@@ -269,7 +269,7 @@ func TestOwnedStatements(t *testing.T) {
 				t.Fatal(err)
 			}
 			id := must(p.Create(ctx, plain, Project{UserID: 1, Name: "Mine"})).Row.ID
-			log, _ := crashtest.Count(c, func() error { return call(ctx, db, r, id) }) // also those that an active row refuses
+			log, _ := crashtest.Count(c, func() error { return call(ctx, db, r, id) }) //nolint:errcheck // also those that an active row refuses
 			counts = append(counts, len(log))
 		}
 		if counts[0] != counts[1] {

@@ -14,8 +14,8 @@ import (
 	"github.com/onerow/onerow/schema/internal/shape"
 )
 
-// columnType is what a type can look like. A column's type is DDL that a plan file may bring along, so it must
-// not be able to end the statement.
+// columnType is what a type can look like. A column's type is DDL that a plan file may bring along, so it
+// must not be able to end the statement.
 var columnType = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_ (),.'"-]*$`)
 
 // isType says whether text can follow a column's name in CREATE TABLE and is that

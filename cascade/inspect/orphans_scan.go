@@ -108,7 +108,7 @@ type cursorText struct {
 }
 
 func (c cursorText) encode() string {
-	raw, _ := json.Marshal(c) // of texts alone: never an error
+	raw, _ := json.Marshal(c) //nolint:errcheck // of texts alone
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 

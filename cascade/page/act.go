@@ -88,8 +88,8 @@ func capital(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// onJob makes a deed of a verb, which is told as: %[1]d is the job, %[2]s its row, %[3]s its state. refused is told
-// where that state does not allow it.
+// onJob makes a deed of a verb, which is told as: %[1]d is the job, %[2]s its row, %[3]s its state. refused
+// is told where that state does not allow it.
 func (p *Page) onJob(told, refused string, verb func(ctx context.Context, db onerow.DB, id int64) (queue.Job, error)) deed {
 	return func(ctx context.Context, _ *http.Request, id int64) (string, error) {
 		job, err := verb(ctx, p.db, id)
@@ -111,7 +111,7 @@ func notDone(id int64, err error) error {
 	case errors.Is(err, queue.ErrNoJob):
 		return gone("There is no job %d.", id)
 	case errors.Is(err, queue.ErrOpenJob):
-		return fmt.Errorf("job %d is not needed any more: the newer %s for the same row is open and does its work", id, output.Detail(err, queue.ErrOpenJob))
+		return fmt.Errorf("job %d is not needed any more: the newer %w for the same row is open and does its work", id, output.Detail(err, queue.ErrOpenJob))
 	}
 	return err
 }

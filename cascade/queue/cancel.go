@@ -10,12 +10,12 @@ import (
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
-// sqlCancel decides between a cancel and a claim: both are conditional updates of
-// the job's row, which it locks by the unique key one_open. The index is forced, here and below: of few jobs
-// MariaDB would take those of a state, and wait for who cancels another one. A held job gets its own time
-// back, which is read before the state is written: assignments go from left to right. One that a restore has
-// held ends as restored, without the restore's text, whether that assignment sees the old state or, as usual, the new
-// one (sql_mode SIMULTANEOUS_ASSIGNMENT).
+// sqlCancel decides between a cancel and a claim: both are conditional updates of the job's row, which it
+// locks by the unique key one_open. The index is forced, here and below: of few jobs MariaDB would take those
+// of a state, and wait for who cancels another one. A held job gets its own time back, which is read before
+// the state is written: assignments go from left to right. One that a restore has held ends as restored,
+// without the restore's text, whether that assignment sees the old state or, as usual, the new one (sql_mode
+// SIMULTANEOUS_ASSIGNMENT).
 const sqlCancel = `UPDATE onerow_job FORCE INDEX (one_open) SET due_at = IF(state = 'scheduled', due_at, due_at - ` + heldFor + `), state = IF(state = 'held' AND last_error = '` + restoringText + `', 'restored', 'cancelled'),
   last_error = IF(state IN ('held', 'restored') AND last_error = '` + restoringText + `', NULL, last_error), batch_seq = batch_seq + 1
 WHERE resource = ? AND resource_id = ? AND deletion_id = ? AND ` + notBegun + ` AND due_at > UTC_TIMESTAMP(6)`

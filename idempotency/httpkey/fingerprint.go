@@ -18,8 +18,8 @@ import (
 	"github.com/onerow/onerow/idempotency"
 )
 
-// fingerprint is what the request stands for, and what stood for it before: the first version knew neither the host
-// nor what an http.StripPrefix had taken from the path, and a service may get a Config.Fingerprint.
+// fingerprint is what the request stands for, and what stood for it before: the first version knew neither
+// the host nor what an http.StripPrefix had taken from the path, and a service may get a Config.Fingerprint.
 func (m *Middleware) fingerprint(r *http.Request, body []byte) (f idempotency.Fingerprint, err error) {
 	f.Former = [][sha256.Size]byte{hashOf([]byte("httpkey/1"), []byte(r.Method), []byte(r.URL.EscapedPath()), []byte(r.URL.RawQuery), body)}
 	kind, parts := "httpkey/2", [][]byte{body}

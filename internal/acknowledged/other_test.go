@@ -14,7 +14,7 @@ var notSQL = map[string]map[string]string{
 		"name":   "Name names resource Deleted Detached Table",
 		"word":   "State",
 		"why":    "Reason",
-		"answer": "Advice Oldest Resource Wait",
+		"answer": "Oldest Resource Wait",
 	},
 	"cascade/admin": {
 		"name":   "names resource worker Worker Name",
@@ -30,7 +30,7 @@ var notSQL = map[string]map[string]string{
 	},
 	"cascade/inspect": {
 		"name":   "names prefix resource encodedID Name OrphanOptions.Table Prefix",
-		"answer": "Tables Capped Detached CappedDetached Kind Table ID Key Columns Resource Values ReportOnly Edge Parent What SQL Unindexed",
+		"answer": "Tables Capped Detached CappedDetached Kind Table ID Key Columns Resource Values ReportOnly Edge Unindexed",
 		"page":   "After Next",
 	},
 	"cascade/page": {
@@ -86,6 +86,10 @@ var notSQL = map[string]map[string]string{
 		"name":   "table",
 		"answer": "Name",
 	},
+	"migrations/ddl": {
+		"name":   "Name table Columns",
+		"answer": "Type FS.=",
+	},
 	"names": {
 		"name":   "s",
 		"answer": "Display Key Name Reason StemKey",
@@ -130,7 +134,7 @@ var notSQL = map[string]map[string]string{
 		"answer": "Evidence",
 	},
 	"schema/live": {
-		"name":   "Index Table User database grantee table user",
+		"name":   "Index Table User database grantee user",
 		"answer": "Column Database Fix Problem Rights SQL Text",
 	},
 	"schema/planfile": {

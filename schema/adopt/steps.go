@@ -158,8 +158,8 @@ func stepsOf(d *dict.Database, plan schema.Plan, r schema.Resource, findings []v
 	return a.Adoption
 }
 
-// refuseEarly makes the first of the last steps refuse, as the very last does, while rows lack values: who runs all
-// files at once stops there, before other writers notice anything.
+// refuseEarly makes the first of the last steps refuse, as the very last does, while rows lack values: who
+// runs all files at once stops there, before other writers notice anything.
 func (a *adopter) refuseEarly() {
 	first := slices.IndexFunc(a.Steps, func(s Step) bool { return s.Last })
 	if first < 0 {
@@ -201,8 +201,8 @@ func (a *adopter) block(t *dict.Table, column, problem, fix string) {
 	a.Against = append(a.Against, live.Difference{Table: t.Name, Column: column, Problem: problem, Fix: fix})
 }
 
-// blockComputed refuses computed columns of the plan, which neither a verb nor a move writes, and keys of several
-// columns.
+// blockComputed refuses computed columns of the plan, which neither a verb nor a move writes, and keys of
+// several columns.
 func (a *adopter) blockComputed(t *dict.Table) {
 	for _, name := range a.Resource.Shared() {
 		if c := t.Column(name); c != nil && c.Computed() {

@@ -122,8 +122,8 @@ func (a *adopter) fix(t *dict.Table, column, problem string) string {
 	return ""
 }
 
-// literalDefault finds a constant default, which for a TIMESTAMP is shown in the session's time zone, but for the
-// zero value.
+// literalDefault finds a constant default, which for a TIMESTAMP is shown in the session's time zone, but for
+// the zero value.
 var literalDefault = regexp.MustCompile(`(?i) DEFAULT '[1-9]`)
 
 // modify changes a column's type. Whether it was is seen by the type and by ON UPDATE, which both ways differ

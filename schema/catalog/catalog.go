@@ -11,10 +11,10 @@ import (
 // Catalog is what information_schema says of the current database.
 type Catalog struct{ found *dict.Database }
 
-// Read reads the catalog: eight plain reads, however many tables there are. Where tables are named it leaves out the
-// columns and indexes of others, for who asks often; it has what is said of them elsewhere, such as foreign keys.
-// It has what the user of db may see: a table on which the user has no right is not in it, nor are
-// triggers without the right TRIGGER.
+// Read reads the catalog: eight plain reads, however many tables there are. Where tables are named it leaves
+// out the columns and indexes of others, for who asks often; it has what is said of them elsewhere, such as
+// foreign keys. It has what the user of db may see: a table on which the user has no right is not in it, nor
+// are triggers without the right TRIGGER.
 func Read(ctx context.Context, db onerow.DB, tables ...string) (*Catalog, error) {
 	found, err := dict.Read(ctx, db, tables...)
 	if err != nil {

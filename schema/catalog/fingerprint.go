@@ -23,12 +23,11 @@ func Fingerprint(description string) string {
 	return hex.EncodeToString(sum[:])[:fingerprintLength]
 }
 
-// Describe returns a text that changes when the plan changes, or anything
-// in the database on which a cascade by this plan relies: tables, their engines and
-// primary keys; the columns of keys, edges, conditions and assets, with their types;
-// foreign keys from and to the plan's tables with their rules; their triggers. It does
-// not change with other columns, with indexes, or with the names of foreign keys, nor with the order of the plan.
-// [Changes] compares two such texts.
+// Describe returns a text that changes when the plan changes, or anything in the database on which a cascade
+// by this plan relies: tables, their engines and primary keys; the columns of keys, edges, conditions and
+// assets, with their types; foreign keys from and to the plan's tables with their rules; their triggers. It
+// does not change with other columns, with indexes, or with the names of foreign keys, nor with the order of
+// the plan. [Changes] compares two such texts.
 //
 // What the user may not see is not part of it (see [Read]), so all who work on
 // one queue need the same rights.
@@ -60,8 +59,8 @@ func (c *Catalog) Describe(p schema.Plan) string {
 	return string(text)
 }
 
-// describeNode says what the plan has of a resource or a table. How long rows stay in the trash is no part of it: a
-// job may go on.
+// describeNode says what the plan has of a resource or a table. How long rows stay in the trash is no part of
+// it: a job may go on.
 func describeNode(n schema.Node) map[string]string {
 	facts := map[string]string{}
 	for what, is := range map[string]any{"tables": n.Tables, "key": n.Key, "asset": n.Asset, "owner": n.Owner, "quota": n.Quota, "tenant": n.Tenant,
@@ -105,7 +104,8 @@ func (c *Catalog) short(database string) string {
 	return database
 }
 
-// rule returns one word for the two that refuse: they do the same in InnoDB, and the engine decides which is shown.
+// rule returns one word for the two that refuse: they do the same in InnoDB, and the engine decides which is
+// shown.
 func rule(r string) string {
 	if dict.Restricts(r) {
 		return "RESTRICT"

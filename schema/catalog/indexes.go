@@ -26,8 +26,8 @@ func (c *Catalog) EdgeIndex(table string, e schema.Edge) (name string, ok bool) 
 // case; none where the table has none.
 func (c *Catalog) PrimaryKey(table string) []string { return c.found.TableOrEmpty(table).Primary() }
 
-// Indexes returns the names of the B-tree indexes of the table that begin with the columns, in any order: none that
-// is INVISIBLE or IGNORED, which no statement may name.
+// Indexes returns the names of the B-tree indexes of the table that begin with the columns, in any order:
+// none that is INVISIBLE or IGNORED, which no statement may name.
 func (c *Catalog) Indexes(table string, columns []string) (names []string) {
 	want := colset.Lower(columns)
 	for _, x := range c.found.TableOrEmpty(table).Indexes {

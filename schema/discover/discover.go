@@ -27,8 +27,8 @@ var (
 	ErrLoop = errors.New("schema: a loop of foreign keys that cannot be broken")
 )
 
-// Plan makes a plan of the tables that can be reached from the roots over foreign keys, from the row above to the
-// rows below, notes about it, and proposals for references that no foreign key says:
+// Plan makes a plan of the tables that can be reached from the roots over foreign keys, from the row above to
+// the rows below, notes about it, and proposals for references that no foreign key says:
 //
 //   - ON DELETE CASCADE, RESTRICT and NO ACTION become edges that delete;
 //   - ON DELETE SET NULL becomes one that detaches: such a table is in the plan, but
@@ -40,10 +40,11 @@ var (
 //   - a table that refers to itself keeps its edge;
 //   - a soft reference counts as a foreign key that restricts; one that applies to no column is an error.
 //
-// It starts from the old plan, which may be empty: what that has stays as it is, and comes first. Its tables are
-// roots, too, and its edges decide what becomes of rows, even where a foreign key says otherwise. The notes are
-// about what is new. The same database gives the same plan. What no name says either, a person adds: polymorphic
-// children, of which a note names pairs of columns (object_type, object_id) that look so, archive tables, assets.
+// It starts from the old plan, which may be empty: what that has stays as it is, and comes first. Its tables
+// are roots, too, and its edges decide what becomes of rows, even where a foreign key says otherwise. The
+// notes are about what is new. The same database gives the same plan. What no name says either, a person
+// adds: polymorphic children, of which a note names pairs of columns (object_type, object_id) that look so,
+// archive tables, assets.
 //
 // A user is shown no table on which it has no right: a note says so where the user has
 // rights on single tables only.

@@ -4,8 +4,8 @@
 //	plan, notes, proposals, err := discover.Plan(ctx, db, schema.Plan{}, []string{"host"}, nil)
 //
 // [Plan] takes the tables below some roots, or extends a plan, takes references that a person declares, and
-// proposes others that names and types make likely; [Sample] says how many of their values are there above. The
-// notes say what a person should know or decide.
+// proposes others that names and types make likely; [Sample] says how many of their values are there above.
+// The notes say what a person should know or decide.
 //
 // # What is guaranteed
 //

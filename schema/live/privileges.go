@@ -130,8 +130,8 @@ func RestorePrivileges(plan schema.Plan) []Privilege {
 	return append(all, toolkitPrivileges(plan)...)
 }
 
-// onTables returns the rights on each table of the plan, of which read are the columns that a cascade reads, and
-// the verbs on its trash table.
+// onTables returns the rights on each table of the plan, of which read are the columns that a cascade reads,
+// and the verbs on its trash table.
 func onTables(plan schema.Plan, rights func(n schema.Node, table int, read []string) []right, onTrash ...string) (all []Privilege) {
 	nodes := plan.Nodes()
 	for _, n := range nodes {

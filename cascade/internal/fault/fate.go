@@ -27,22 +27,23 @@ var (
 type Fate int
 
 const (
-	// Done: the job is in the archive.
+	// Done means that the job is in the archive.
 	Done Fate = iota
-	// Lost: somebody else has the job, so nothing is stored.
+	// Lost means that somebody else has the job, so nothing is stored.
 	Lost
-	// GivenBack: the job is due again at once.
+	// GivenBack means that the job is due again at once.
 	GivenBack
-	// Postponed: the job is due again in a moment. It is no failure.
+	// Postponed means that the job is due again in a moment. It is no failure.
 	Postponed
-	// PostponedWithAll: so it is, and the other jobs would fare no better, so the worker pauses.
+	// PostponedWithAll means the same, and that the other jobs would fare no better: the worker pauses.
 	PostponedWithAll
-	// Rests: the server has refused this job for a state of its own. The job is due again after a pause that
-	// grows. It is no failure, and the others go on.
+	// Rests means that the server has refused this job for a state of its own. The job is due again after a
+	// pause that grows. It is no failure, and the others go on.
 	Rests
-	// Failed: it is a failure. The job is due again after a pause that grows, or dead after too many.
+	// Failed means that it is a failure. The job is due again after a pause that grows, or dead after too
+	// many.
 	Failed
-	// Dead: it is a failure that trying again does not mend.
+	// Dead means that it is a failure that trying again does not mend.
 	Dead
 )
 

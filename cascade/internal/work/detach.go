@@ -14,7 +14,7 @@ import (
 
 // detachLocked is detachSQL for rows that may go themselves: they are locked and read first.
 func (e *eraser) detachLocked(ctx context.Context, tx *onerow.Tx, s *graph.Source, parents []rowkey.Key, limit int64, t Tally) (rows int64, err error) {
-	keys, err := s.Table.ReadKeys(ctx, tx, belowSQL(s, parents, limit), nil)
+	keys, err := s.ReadKeys(ctx, tx, belowSQL(s, parents, limit), nil)
 	for part := range slices.Chunk(keys, listLength) {
 		n, err := e.detachKeys(ctx, tx, s, part, t)
 		if rows += n; err != nil {
@@ -142,7 +142,7 @@ func (e *eraser) climb(ctx context.Context, tx *onerow.Tx, s *graph.Source, rows
 	root := e.roots[0].expected.row
 	if keys := s.Edge.Keys([]graph.Row{root}); s.Edge.Parent == e.node && len(keys) > 0 {
 		query := "SELECT " + s.Key.Select("") + " FROM " + s.From + " FORCE INDEX (PRIMARY) WHERE " + s.When + s.Key.In("", rows) + " AND " + s.Columns.In("", keys)
-		below, err := s.Table.ReadKeys(ctx, tx, query, nil)
+		below, err := s.ReadKeys(ctx, tx, query, nil)
 		if err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func (e *eraser) climb(ctx context.Context, tx *onerow.Tx, s *graph.Source, rows
 		return nil
 	}
 	for _, t := range s.Edge.Parent.Tables {
-		_, err := s.Table.ReadKeys(ctx, tx, climbSQL(s, t, rows), func(child rowkey.Key, rest []sql.NullString) {
+		_, err := s.ReadKeys(ctx, tx, climbSQL(s, t, rows), func(child rowkey.Key, rest []sql.NullString) {
 			if parent, ok := t.Key.Key(rest); ok {
 				tell(tableRow{s.Table, child}, tableRow{t, parent})
 			}

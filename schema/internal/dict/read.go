@@ -34,8 +34,8 @@ const (
 // ErrNoDatabase means: the connection has no current database.
 var ErrNoDatabase = errors.New("the connection has no current database; name one in the DSN")
 
-// Read reads the catalog of the current database. Where tables are named it leaves out the columns and indexes of
-// others: they are most of the work where there are thousands of tables.
+// Read reads the catalog of the current database. Where tables are named it leaves out the columns and
+// indexes of others: they are most of the work where there are thousands of tables.
 func Read(ctx context.Context, db onerow.DB, only ...string) (*Database, error) {
 	some, args := "", make([]any, len(only))
 	for i, name := range only {

@@ -33,7 +33,8 @@ func (v *verifier) columns(r schema.Resource, want shape.Table, have *dict.Table
 	}
 }
 
-// unknownColumns reports columns that the plan does not know: what is not declared is not moved, and not written.
+// unknownColumns reports columns that the plan does not know: what is not declared is not moved, and not
+// written.
 func (v *verifier) unknownColumns(r schema.Resource, want shape.Table, have *dict.Table) {
 	for _, c := range have.Columns {
 		if slices.ContainsFunc(want.Columns, func(w shape.Column) bool { return strings.EqualFold(w.Name, c.Name) }) {

@@ -168,8 +168,8 @@ func (d *seen) readNext(ctx context.Context, db onerow.DB, counters []counter) e
 	return nil
 }
 
-// counters reports counters that would give an id again. A row that gets the id of one that is archived, or of an
-// open deletion, is taken for it.
+// counters reports counters that would give an id again. A row that gets the id of one that is archived, or
+// of an open deletion, is taken for it.
 func (v *verifier) counters(plan schema.Plan) {
 	if !v.found.counted {
 		return

@@ -90,8 +90,8 @@ func (v *verifier) edgeIndex(e schema.Edge, have *dict.Table) {
 	v.report(EdgeUnindexed, Difference{Table: have.Name, Problem: fmt.Sprintf("no index begins with (%s), so every look for what is below %q reads %s", strings.Join(columns, ", "), e.Table, reads), Fix: words}, statement)
 }
 
-// edgeTypes compares the types on both sides: values of two types are compared by converting one of them, which no
-// index survives, and which may find other rows.
+// edgeTypes compares the types on both sides: values of two types are compared by converting one of them,
+// which no index survives, and which may find other rows.
 func (v *verifier) edgeTypes(above schema.Node, e schema.Edge, have *dict.Table) {
 	for i, col := range e.Columns {
 		for _, name := range above.Tables {
@@ -156,8 +156,8 @@ func (v *verifier) detaches(n schema.Node, e schema.Edge, have *dict.Table) {
 	}
 }
 
-// indexedColumns are the columns with which an index of the edge has to begin, in any order and lower case. Without
-// the mark among them, each batch would pass all rows that are marked.
+// indexedColumns are the columns with which an index of the edge has to begin, in any order and lower case.
+// Without the mark among them, each batch would pass all rows that are marked.
 func indexedColumns(e schema.Edge) []string { return colset.Lower(slices.Concat(e.Columns, marked(e))) }
 
 // marked is the column that the edge marks, or none.

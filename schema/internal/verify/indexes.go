@@ -31,8 +31,8 @@ func (v *verifier) switchedOff(have *dict.Table, index, why string) {
 		v.found.SwitchOn(have.Name, index))
 }
 
-// unknownIndexes reports unique indexes that the plan does not know: one that is not declared refuses rows that the
-// toolkit thinks are fine. One that contains the primary key refuses nothing.
+// unknownIndexes reports unique indexes that the plan does not know: one that is not declared refuses rows
+// that the toolkit thinks are fine. One that contains the primary key refuses nothing.
 func (v *verifier) unknownIndexes(want shape.Table, have *dict.Table) {
 	for _, x := range have.Indexes {
 		known := slices.ContainsFunc(want.Indexes, func(w shape.Index) bool { return w.Unique && colset.Same(x.Columns, colset.Lower(w.Columns)) })

@@ -123,7 +123,7 @@ func parkedError(id int64, err error) error {
 	case errors.Is(err, queue.ErrNoJob):
 		return fmt.Errorf("the job of parked row %d is gone", id)
 	case errors.Is(err, queue.ErrOpenJob):
-		return fmt.Errorf("parked row %d: its job is not needed any more: the newer %s for the same row is open and does its work", id, output.Detail(err, queue.ErrOpenJob))
+		return fmt.Errorf("parked row %d: its job is not needed any more: the newer %w for the same row is open and does its work", id, output.Detail(err, queue.ErrOpenJob))
 	case errors.Is(err, onerow.ErrOutcomeUnknown):
 		return fmt.Errorf("%w; the same command again is safe", err)
 	}

@@ -29,8 +29,8 @@ var (
 )
 
 // ParseDSN reads a DSN in the driver's form. Its errors never contain any part of it that could belong to the
-// password: the driver's messages are not passed on, for they quote what they stumble over, and a password with
-// a '/' or a '(' makes the driver stumble within it.
+// password: the driver's messages are not passed on, for they quote what they stumble over, and a password
+// with a '/' or a '(' makes the driver stumble within it.
 func ParseDSN(dsn string) (*mysql.Config, error) {
 	switch {
 	case strings.TrimSpace(dsn) == "":

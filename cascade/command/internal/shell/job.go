@@ -18,8 +18,8 @@ type JobArg struct {
 	Job int64 `arg:"" name:"job" help:"The job's number, as jobs lists it."`
 }
 
-// Act does a verb to the job and says what the job is then, as in "is first", or why its state does not allow it;
-// %s is the state.
+// Act does a verb to the job and says what the job is then, as in "is first", or why its state does not allow
+// it; %s is the state.
 func (c JobArg) Act(ctx context.Context, a *App, verb func(context.Context, onerow.DB, int64) (queue.Job, error), is, not string) error {
 	if err := CheckJob("", c.Job, "jobs"); err != nil {
 		return err
