@@ -25,7 +25,7 @@ const sqlWrite = `UPDATE onerow_stream SET epoch = ?, last_seq = ?, held = ?, st
 
 // Apply applies a message if it is newer than what the stream has seen: it calls fn
 // with the state, then writes the context, all in one transaction. Otherwise the
-// message is refused, or, in mode Hold, parked; see Outcome. In mode Hold it also
+// message is refused, or, with Config.Hold, parked; see Outcome. With Config.Hold it also
 // applies the parked messages whose gap is closed.
 //
 // On a pool the message has a transaction of its own, run again when the server refuses it;

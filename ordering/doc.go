@@ -33,8 +33,8 @@
 //     between any two writes, and a redelivery, leave the same tables as no crash.
 //   - The function is called for increasing sequences only, one call of a stream at a
 //     time: the first statement locks the context row until COMMIT.
-//   - Mode Reject: the tables are those of an ordered run of the messages that raised
-//     the maximum. Mode Hold: those of an ordered run of all messages, each once.
+//   - Without Config.Hold the tables are those of an ordered run of the messages that raised
+//     the maximum. With it: those of an ordered run of all messages, each once.
 //   - The function gets the state as JSON gives it back, and so does the caller, in whatever
 //     transaction the message before was applied. A state that JSON would change (a number
 //     in an interface that no float64 is, a text that is not UTF-8, fields of one name) is
@@ -44,12 +44,12 @@
 //
 // The reset rule: a sender that starts its sequence anew (a new device, an
 // installation) raises the message's Epoch, a number or a time that it keeps. A
-// message of a higher epoch is newer than all of a lower one, in mode Hold from its
+// message of a higher epoch is newer than all of a lower one, with Config.Hold from its
 // first number on; what is left of the lower one is stale then. The rule is
 // not "sequence 1 resets": a redelivered message 1 would reset again.
 //
 // The function runs again when its transaction does, so its effects belong into the
-// transaction; in a crash nothing of them is left. In mode Hold the function's error
+// transaction; in a crash nothing of them is left. With Config.Hold the function's error
 // for a parked message, a call to elsewhere that timed out as well as any other, holds
 // the stream, not the messages before it: [ErrHeld].
 //

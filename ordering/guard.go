@@ -19,9 +19,9 @@ type Config struct {
 	// Reject) what is newer applies, numbers may be left out, and what is not newer is refused.
 	Hold bool
 	// Keep keeps a row for each applied message, so that a duplicate can be told from a
-	// late message; see [Forget]. In mode Hold it is not needed for that.
+	// late message; see [Forget]. With Config.Hold it is not needed for that.
 	Keep bool
-	// First is the first sequence of a stream, and of each epoch; for mode Hold.
+	// First is the first sequence of a stream, and of each epoch; for Config.Hold.
 	First int64
 	// MaxHeld is how many messages of a stream can be parked. Default 10,000.
 	MaxHeld int64
@@ -35,7 +35,7 @@ type Message struct {
 	Epoch int64
 	// Sequence is the message's number in its epoch.
 	Sequence int64
-	// Payload is what the function gets. In mode Hold it is what is parked, at most 16 MB.
+	// Payload is what the function gets. With Config.Hold it is what is parked, at most 16 MB.
 	Payload []byte
 }
 
@@ -52,7 +52,7 @@ type Outcome string
 const (
 	// Applied: the function ran and its transaction committed.
 	Applied Outcome = "applied"
-	// Held: it came early and is parked; mode Hold.
+	// Held: it came early and is parked; Config.Hold.
 	Held Outcome = "held"
 	// Duplicate: this message was applied before.
 	Duplicate Outcome = "duplicate"
@@ -64,7 +64,7 @@ const (
 
 // Context is how far a consumer is with a stream.
 type Context[S any] struct {
-	// Epoch and Last are those of the last message that was applied. In mode Hold, before the
+	// Epoch and Last are those of the last message that was applied. With Config.Hold, before the
 	// first, Last is one less than Config.First.
 	Epoch, Last int64
 	// State is the consumer's own.

@@ -139,7 +139,7 @@ func (g *Guard[S]) heldFrom(ctx context.Context, tx *onerow.Tx, stream string, c
 const sqlSkip = `UPDATE onerow_stream SET epoch = ?, last_seq = ?, updated_at = UTC_TIMESTAMP(6) WHERE consumer = ? AND stream = ? AND epoch = ? AND last_seq = ?`
 
 // Skip gives up the missing numbers before the first parked message of a stream in
-// mode Hold, and applies what is parked behind them. Where none is parked in its epoch,
+// Config.Hold, and applies what is parked behind them. Where none is parked in its epoch,
 // these are the first numbers of the next epoch (of the stream, before its first
 // message), and the rest of the epoch before is given up too. last is the last sequence that
 // the operator saw; when the stream has moved on since, nothing is given up, so that
