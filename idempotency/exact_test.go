@@ -148,7 +148,8 @@ type order struct {
 	By    *order
 }
 
-// TestEmptyPayload: to Go a nil list and an empty one are the same, and so is the payload.
+// TestEmptyPayload: to Go a nil list and an empty one are the same, and so is the payload; a key that was
+// stored when they were two is answered.
 func TestEmptyPayload(t *testing.T) {
 	db, _ := open(t)
 	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
@@ -181,6 +182,9 @@ func TestEmptyPayload(t *testing.T) {
 		"left out":          {json.RawMessage(`{"a":null}`), json.RawMessage(`{}`)},
 		"a list of nothing": {[][]int{nil}, [][]int{nil, nil}},
 		"a zero":            {map[string]any{"a": nil}, map[string]any{"a": 0}},
+		"interface":         {map[string]any{"a": nil}, map[string]any{"a": []any{}}},
+		"left out of a map": {map[string]any{"a": nil}, map[string]any{}},
+		"raw in a struct":   {struct{ Body json.RawMessage }{json.RawMessage(`{"limit":null}`)}, struct{ Body json.RawMessage }{json.RawMessage(`{}`)}},
 		"pointer to a list": {struct{ A *[]int }{}, struct{ A *[]int }{&[]int{1}}},
 	} {
 		if err := call("two "+name, idempotency.Options{Payload: pair[0]}); err != nil {
@@ -188,6 +192,35 @@ func TestEmptyPayload(t *testing.T) {
 		}
 		if err := call("two "+name, idempotency.Options{Payload: pair[1]}); !errors.Is(err, idempotency.ErrMismatch) {
 			t.Errorf("%s: two payloads are one: %v", name, err)
+		}
+	}
+	// As the version before stored it: as the JSON is.
+	raw := must(json.Marshal(with))
+	if err := call("stored", idempotency.Options{Payload: json.RawMessage(raw)}); err != nil {
+		t.Fatal(err)
+	}
+	before := charges(t, db)
+	for range 2 { // the second time by a process that has seen it end
+		if err := call("stored", idempotency.Options{Payload: with}); err != nil || charges(t, db) != before {
+			t.Errorf("a stored fingerprint: %v, %d charges", err, charges(t, db)-before)
+		}
+	}
+	if err := call("stored", idempotency.Options{Payload: order{Items: []string{"b"}}}); !errors.Is(err, idempotency.ErrMismatch) {
+		t.Errorf("another payload: %v", err)
+	}
+}
+
+// TestForeignForm: a result in a form that this version does not know is an error, for who has seen the key end and
+// for who has not.
+func TestForeignForm(t *testing.T) {
+	db, _ := open(t)
+	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
+	must(idempotency.Do(ctx, db, keys, key("a"), func(context.Context, *onerow.Tx) (int, error) { return 12, nil }))
+	dbtest.Exec(t, db, "UPDATE onerow_key SET codec = 'json/2'")
+	for name, by := range map[string]*idempotency.Keys{"here": keys, "elsewhere": newKeys(t, idempotency.Config{})} {
+		out, err := idempotency.Do(ctx, db, by, key("a"), func(context.Context, *onerow.Tx) (int, error) { return 1, nil })
+		if !errors.Is(err, idempotency.ErrCodec) || out.Row != 0 {
+			t.Errorf("%s: %+v, %v", name, out, err)
 		}
 	}
 }

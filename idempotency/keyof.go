@@ -42,7 +42,7 @@ func KeyOf(msg any, fields ...string) (string, error) {
 			return "", fmt.Errorf("%w: it has no field %q", ErrField, name)
 		}
 		writeText(h, 'f', name)
-		if err := writeTree(h, v, false); err != nil {
+		if err := writeTree(h, v); err != nil {
 			return "", err
 		}
 	}
@@ -62,12 +62,8 @@ func field(object map[string]any, name string) (any, bool) {
 }
 
 // writeTree hashes a value so that no two different values share their bytes: each with its kind and length.
-// With dense, null, an empty list and an empty object are one, and the same as a field that is left out. It
-// fails at a number with a hostile exponent, and at what is unclear.
-func writeTree(h hash.Hash, v any, dense bool) error {
-	if dense && isEmpty(v) {
-		v = nil
-	}
+// It fails at a number with a hostile exponent, and at what is unclear.
+func writeTree(h hash.Hash, v any) error {
 	switch v := v.(type) {
 	case nil:
 		writeText(h, 'z', "")
@@ -86,31 +82,20 @@ func writeTree(h hash.Hash, v any, dense bool) error {
 	case []any:
 		writeLength(h, 'a', len(v))
 		for _, item := range v {
-			if err := writeTree(h, item, dense); err != nil {
+			if err := writeTree(h, item); err != nil {
 				return err
 			}
 		}
 	case map[string]any:
-		names := slices.Sorted(maps.Keys(v))
-		if dense {
-			names = slices.DeleteFunc(names, func(name string) bool { return isEmpty(v[name]) })
-		}
-		writeLength(h, 'o', len(names))
-		for _, name := range names {
+		writeLength(h, 'o', len(v))
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			writeText(h, 'f', name)
-			if err := writeTree(h, v[name], dense); err != nil {
+			if err := writeTree(h, v[name]); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// isEmpty says whether a value is null, an empty list or an empty object.
-func isEmpty(v any) bool {
-	list, isList := v.([]any)
-	object, isObject := v.(map[string]any)
-	return v == nil || isList && len(list) == 0 || isObject && len(object) == 0
 }
 
 func writeText(h hash.Hash, kind byte, s string) {

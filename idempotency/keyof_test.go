@@ -85,7 +85,7 @@ func TestPayloadAfterDeploy(t *testing.T) {
 	}
 	hash := func(v any) [32]byte {
 		t.Helper()
-		sum, err := hashOf(v)
+		sum, _, err := hashOf(v)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestHostileNumbers(t *testing.T) {
 				t.Errorf("%s: %q, %.300v", name, got, err)
 			}
 		}
-		if _, err := hashOf(json.RawMessage(number)); !errors.Is(err, ErrField) {
+		if _, _, err := hashOf(json.RawMessage(number)); !errors.Is(err, ErrField) {
 			t.Errorf("%s as a payload: %.300v", name, err)
 		}
 	}

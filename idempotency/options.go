@@ -14,12 +14,13 @@ type Options struct {
 	// Payload is what the work is done with: another payload under the same key is [ErrMismatch]. It is
 	// hashed as JSON, where the order of fields does not matter. A field that a later version of a struct
 	// adds counts, unless it is tagged omitzero or omitempty: else a retry that crosses that deploy is
-	// another payload. Of a Go value a list or map that is empty is as one that is nil, and nil as a field
-	// that is left out; in a json.RawMessage these are three. What JSON does not keep is [ErrField]: a text
-	// that is not UTF-8, fields that encoding/json drops because several have one name. A [Fingerprint] is
-	// taken as it is. Do and Begin.
+	// another payload. A list or map of a Go value that is empty is as one that is nil; in a json.RawMessage
+	// null and [] are two. What JSON does not keep is [ErrField]: a text that is not UTF-8, fields that
+	// encoding/json drops because several have one name. A [Fingerprint] is taken as it is; nil is no
+	// payload. Do and Begin.
 	Payload any
-	// Keep replaces Config.Keep. Do, Complete, Fail, Release and Work.
+	// Keep replaces Config.Keep, unless it is 0: for ever is for the Keys whose Config.Keep is 0. Do,
+	// Complete, Fail, Release and Work.
 	Keep time.Duration
 	// Expected replaces Config.Expected; Extend counts from now. Begin and Extend.
 	Expected time.Duration
@@ -88,11 +89,11 @@ func (k *Keys) newCall(key Key, takes string, opts []Options) (*call, error) {
 	case Fingerprint:
 		c.fingerprint, c.former = p.Sum[:], p.Former
 	default:
-		sum, err := hashOf(p)
+		sum, earlier, err := hashOf(p)
 		if err != nil {
 			return nil, fmt.Errorf("idempotency: the payload: %w", err)
 		}
-		c.fingerprint = sum[:]
+		c.fingerprint, c.former = sum[:], [][sha256.Size]byte{earlier}
 	}
 	rand.Read(c.token[:]) // never an error
 	return c, nil

@@ -19,10 +19,11 @@ const jsonForm = "json/1"
 type stored struct {
 	data      []byte // nil: none
 	reference bool
+	foreign   bool // in a form that this version does not know
 }
 
 func (s stored) equal(t stored) bool {
-	return s.reference == t.reference && bytes.Equal(s.data, t.data) && (s.data == nil) == (t.data == nil)
+	return s.reference == t.reference && s.foreign == t.foreign && bytes.Equal(s.data, t.data) && (s.data == nil) == (t.data == nil)
 }
 
 // form is the name of the form, or NULL where nothing is stored.
@@ -80,6 +81,9 @@ func decodeAgain(data []byte, v, replay any) error {
 
 // decode fills what v points to.
 func (k *Keys) decode(ctx context.Context, db onerow.DB, key Key, s stored, v any) error {
+	if s.foreign {
+		return fmt.Errorf("%w: the result of the key %s is stored in a form that this version does not know", ErrCodec, key)
+	}
 	data := s.data
 	if s.reference {
 		if k.cfg.References == nil {

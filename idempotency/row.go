@@ -92,7 +92,7 @@ func (m *moment) Scan(src any) error {
 }
 
 // sqlRead is a plain read by the primary key, for what is final once it is seen.
-const sqlRead = `SELECT ` + entryColumns + `, version, call_token, fingerprint, ` + sqlFree + `, result, is_reference
+const sqlRead = `SELECT ` + entryColumns + `, version, call_token, fingerprint, ` + sqlFree + `, COALESCE(codec <> '` + jsonForm + `', FALSE), result, is_reference
 FROM onerow_key` + atKey
 
 // sqlReadCurrent waits for whoever is writing the row, and sees what is committed
@@ -110,7 +110,7 @@ func scanRow(query func(scan func(*sql.Rows) error) error) (found *row, err erro
 	err = query(func(rows *sql.Rows) error {
 		r := &row{}
 		found = r
-		return rows.Scan(append(r.dest(), &r.version, &r.callToken, &r.fingerprint, &r.free, &r.result.data, &r.result.reference)...)
+		return rows.Scan(append(r.dest(), &r.version, &r.callToken, &r.fingerprint, &r.free, &r.result.foreign, &r.result.data, &r.result.reference)...)
 	})
 	if err != nil {
 		return nil, err

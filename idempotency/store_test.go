@@ -79,8 +79,10 @@ func TestSize(t *testing.T) {
 		for _, n := range []int{98, 99, 300000} {
 			id := key(fmt.Sprint(n))
 			must(idempotency.Do(ctx, db, referring, id, sized(n)))
-			if out := must(idempotency.Do(ctx, db, referring, id, sized(0))); len(out.Row) != n || !out.Replayed {
-				t.Errorf("%d bytes: %d", n, len(out.Row))
+			for _, by := range []*idempotency.Keys{referring, newKeys(t, idempotency.Config{MaxResult: 100, References: blobs{}})} {
+				if out := must(idempotency.Do(ctx, db, by, id, sized(0))); len(out.Row) != n || !out.Replayed {
+					t.Errorf("%d bytes: %d", n, len(out.Row))
+				}
 			}
 		}
 		if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM blob_store"); n != 2 {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strconv"
 	"unicode/utf8"
 
@@ -143,16 +144,32 @@ func canonicalNumber(s string) (string, error) {
 	return text, nil
 }
 
-// hashOf is the fingerprint of a payload. In that of a Go value a list or map that is empty is as one that is
-// nil, for to Go they are the same, and as one that is left out.
-func hashOf(v any) (sum [sha256.Size]byte, err error) {
+// hashOf is the fingerprint of a payload, in which an empty list or map is as one that is nil, and the one in
+// which it was another: the same where there is none.
+func hashOf(v any) (sum, earlier [sha256.Size]byte, err error) {
 	tree, err := treeOf(v)
 	if err != nil {
-		return sum, err
+		return sum, earlier, err
 	}
-	_, isRaw := v.(json.RawMessage)
-	_, isBytes := v.([]byte)
+	if earlier, err = hashTree(tree); err != nil {
+		return sum, earlier, err
+	}
+	if _, raw := v.([]byte); raw || v == nil {
+		return earlier, earlier, nil
+	}
+	without, changed := emptied(reflect.ValueOf(v))
+	if !changed {
+		return earlier, earlier, nil
+	}
+	if tree, err = treeOf(without.Interface()); err != nil {
+		return sum, earlier, err
+	}
+	sum, err = hashTree(tree)
+	return sum, earlier, err
+}
+
+func hashTree(tree any) ([sha256.Size]byte, error) {
 	h := sha256.New()
-	err = writeTree(h, tree, !isRaw && !isBytes)
+	err := writeTree(h, tree)
 	return [sha256.Size]byte(h.Sum(nil)), err
 }

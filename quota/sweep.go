@@ -149,7 +149,9 @@ func (s *Sweeper) settle(ctx context.Context, l *lap, res *SweepResult) error {
 	}
 	return recount.Each(ctx, owners, &res.Failed, func(key string) error {
 		if err := s.settleOwner(ctx, l.rule, key); err != nil {
-			l.failed[key] = true
+			if ctx.Err() == nil { // else the owner is not to blame
+				l.failed[key] = true
+			}
 			return err
 		}
 		res.Recalculated++

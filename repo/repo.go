@@ -82,9 +82,6 @@ func NewOf[T any, ID Key, Owner comparable](plan schema.Plan, resource string, o
 
 // newUntyped is NewOf for the types row, id and owner.
 func newUntyped(plan schema.Plan, resource string, row, id, owner reflect.Type, opts []Option) (*untyped, error) {
-	if err := plan.Check(); err != nil {
-		return nil, err
-	}
 	r, err := declared(plan, resource)
 	if err != nil {
 		return nil, err
@@ -112,8 +109,11 @@ func newUntyped(plan schema.Plan, resource string, row, id, owner reflect.Type, 
 	return r, nil
 }
 
-// declared has what the plan says of a resource.
+// declared has what the plan, which is checked, says of a resource.
 func declared(plan schema.Plan, resource string) (*untyped, error) {
+	if err := plan.Check(); err != nil {
+		return nil, err
+	}
 	res, err := plan.Resource(resource)
 	if err != nil {
 		return nil, err

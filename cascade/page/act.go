@@ -111,7 +111,7 @@ func notDone(id int64, err error) error {
 	case errors.Is(err, queue.ErrNoJob):
 		return gone("There is no job %d.", id)
 	case errors.Is(err, queue.ErrOpenJob):
-		return fmt.Errorf("job %d is not needed any more: the newer %w for the same row is open and does its work", id, output.Detail(err, queue.ErrOpenJob))
+		return fmt.Errorf("it is not needed any more: the newer %w for the same row is open and does its work", output.Detail(err, queue.ErrOpenJob))
 	}
 	return err
 }

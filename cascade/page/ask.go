@@ -24,9 +24,10 @@ type askView struct {
 // question finds out what there is to ask, or why there is nothing.
 type question func(ctx context.Context, r *http.Request, id int64) (askView, error)
 
-// ask makes a handler of a question, for those who may act.
+// ask makes a handler of a question, for those who may act. It may take as long as what is asked about: it may read as
+// much.
 func (p *Page) ask(about question) http.HandlerFunc {
-	return p.show("ask", func(ctx context.Context, r *http.Request) (any, error) {
+	return p.showWithin(actTimeout, "ask", func(ctx context.Context, r *http.Request) (any, error) {
 		if !p.mayAct() {
 			return nil, refusal{http.StatusForbidden, "This page only shows: without a token nobody but this machine itself may act."}
 		}

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -253,6 +254,9 @@ func (p *Page) fail(w http.ResponseWriter, r *http.Request, status int, message 
 	p.render(w, r, status, "error", errorView{Status: status, Message: message})
 }
 
+// staticTypes are those of the files that pages refer to.
+var staticTypes = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+
 // staticFile is asked for with the version, so it can be kept.
 func (p *Page) staticFile(w http.ResponseWriter, r *http.Request) {
 	name := "web/" + r.PathValue("name")
@@ -261,6 +265,7 @@ func (p *Page) staticFile(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	w.Header().Set("Content-Type", staticTypes[path.Ext(name)]) // not what the machine's own table says
 	http.ServeFileFS(w, r, static, name)
 }
 

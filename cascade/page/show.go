@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/onerow/onerow/cascade/internal/output"
 )
@@ -34,8 +35,12 @@ func cannot(format string, args ...any) error {
 
 // show makes a handler of a look: a page of this template, or the part of it that is kept up to date.
 func (p *Page) show(template string, look look) http.HandlerFunc {
+	return p.showWithin(readBudget, template, look)
+}
+
+func (p *Page) showWithin(budget time.Duration, template string, look look) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), readBudget)
+		ctx, cancel := context.WithTimeout(r.Context(), budget)
 		defer cancel()
 		view, err := look(ctx, r)
 		var no refusal

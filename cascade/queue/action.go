@@ -58,7 +58,7 @@ SELECT ?, p.job_id, p.table_name, p.row_key, ` + dbtext.Param + `, ` + dbtext.Pa
 WHERE p.id = ? AND (p.state = 'parked' OR ?) FOR UPDATE`
 	sqlActOnLogged = `INSERT INTO onerow_action (action, resource, resource_id, deletion_id, actor, reason, acted_at)
 SELECT ?, d.resource, d.resource_id, d.id, ` + dbtext.Param + `, ` + dbtext.Param + `, UTC_TIMESTAMP(6) FROM onerow_deletion AS d FORCE INDEX (PRIMARY)
-WHERE d.id BETWEEN ? AND ? + ? * @@auto_increment_increment AND (d.id - ?) % @@auto_increment_increment = 0`
+WHERE d.id BETWEEN ? AND ? + ? * @@auto_increment_increment AND MOD(d.id - ?, @@auto_increment_increment) = 0`
 )
 
 // act notes an action, at the end of its transaction, if somebody acts; the action's own reason where the

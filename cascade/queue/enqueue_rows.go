@@ -19,10 +19,12 @@ const (
 func logAll(ctx context.Context, db onerow.DB, deletions []Deletion) (first int64, err error) {
 	var rows []string
 	var args []any
+	var one Deletion
 	for _, d := range deletions {
 		if d.ID != 0 {
 			continue
 		}
+		one = d
 		var owner any
 		if d.Owner != "" {
 			owner = []byte(d.Owner)
@@ -39,6 +41,9 @@ func logAll(ctx context.Context, db onerow.DB, deletions []Deletion) (first int6
 	}
 	if err != nil {
 		return 0, err
+	}
+	if len(rows) == 1 { // who may not read the log may delete, too
+		return first, act(ctx, db, Action{Action: actionDelete, Resource: one.Resource, ResourceID: one.ResourceID, DeletionID: first})
 	}
 	return first, actOnLogged(ctx, db, first, len(rows))
 }

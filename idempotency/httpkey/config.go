@@ -35,7 +35,8 @@ type Config struct {
 	// Route names the route of a request, without its method; one of few names, not the path. Default: the
 	// pattern of http.ServeMux, inside of it (r.Pattern) or around it, without the names of its wildcards:
 	// /orders/{id} is /orders/{}. Where there is none, all routes are one, and a key that is sent to two
-	// paths is a mismatch. Where a route is renamed, let Route give the old name while its keys are alive.
+	// paths is a mismatch. Where a route is renamed, let Route give the old name while its keys are alive; so
+	// for keys that were stored before 2026-11-22, when the names of wildcards counted.
 	Route func(*http.Request) string
 	// Stored says which answers are stored and replayed, by their status. What is not stored was not done: in
 	// OneCommit it is rolled back, in TwoStep the key is released, and the next request with the key runs the

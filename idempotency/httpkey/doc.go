@@ -107,7 +107,7 @@
 //     one of this version has stored: it answers 422, and nothing is done. What the version before has stored
 //     is answered, and there a key that was sent to two hosts, or below two stripped prefixes, is one.
 //   - That a key is known under another name of its route: where a route is renamed, let Config.Route give
-//     the old name for as long as its keys are kept.
+//     the old name for as long as its keys are kept. Before 2026-11-22 the names of wildcards counted.
 //   - That a redirect or a 404 of a router inside that is not asked (it has no method Handler, as
 //     http.ServeMux has) is told from the handlers': a 301 or 404 is stored, a 307 or 308 is not.
 //   - Slow request bodies are the server's matter (http.Server.ReadTimeout).

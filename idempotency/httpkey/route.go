@@ -39,9 +39,20 @@ func (m *Middleware) operation(r *http.Request, next http.Handler) (name string,
 	return strings.TrimSpace(method + " " + route), true
 }
 
-// wildcard is one in a pattern of http.ServeMux, but for {$}, the end of a path.
-var wildcard = regexp.MustCompile(`\{[^}$.]+(\.\.\.)?\}`)
+// wildcard is one in a pattern of http.ServeMux, or of a router that writes more into it.
+var wildcard = regexp.MustCompile(`\{[^}]*\}`)
 
 // nameless is a pattern without the names of its wildcards, which mean nothing to a client: {id} is {},
-// {path...} is {...}. No two patterns that a mux can tell apart become one.
-func nameless(pattern string) string { return wildcard.ReplaceAllString(pattern, "{$1}") }
+// {path...} is {...}, and {$}, the end of a path, stays. No two patterns that a mux can tell apart become
+// one.
+func nameless(pattern string) string {
+	return wildcard.ReplaceAllStringFunc(pattern, func(name string) string {
+		switch {
+		case name == "{$}":
+			return name
+		case strings.HasSuffix(name, "...}"):
+			return "{...}"
+		}
+		return "{}"
+	})
+}

@@ -93,5 +93,11 @@ func Rows(ctx context.Context, conn driver.QueryerContext, text string) (all [][
 // IsOn asks a question whose answer is 0 or 1.
 func IsOn(ctx context.Context, conn driver.QueryerContext, question string) (bool, error) {
 	rows, err := Rows(ctx, conn, question)
-	return len(rows) > 0 && rows[0][0] != "0", err
+	switch {
+	case err != nil:
+		return false, err
+	case len(rows) != 1:
+		return false, fmt.Errorf("%w: %d rows to %s", errOddAnswer, len(rows), question)
+	}
+	return rows[0][0] != "0", nil
 }

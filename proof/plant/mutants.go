@@ -17,7 +17,7 @@ import (
 // libraries are the packages whose mutants are made.
 var libraries = []string{".", "pool", "internal/guard", "internal/hosts", "internal/settings", "internal/node", "internal/recount",
 	"repo", "quota", "idempotency", "flow", "ordering", "serial", "cascade", "cascade/queue", "cascade/recover", "cascade/inspect", "cascade/admin",
-	"cascade/internal/graph", "cascade/internal/work", "migrations/ddl"}
+	"cascade/internal/graph", "cascade/internal/work", "migrations", "migrations/ddl"}
 
 // explorations take the longest, so they come last.
 const explorations = "Crash|Survives|Interleave|RandomSchemas"
@@ -94,12 +94,11 @@ func plantMutants(ctx context.Context, garden, first string, chosen []mutant) er
 var errInvalid = errors.New("does not compile")
 
 // tests are the packages that are to find the mutant: the rooms of cascade are tested with each other, those
-// of schema by live, pool and guard those who open sessions, and what an index of a migration is for Verify
-// knows.
+// of schema by live, pool and guard those who open sessions, and migrations by the second saying of their tables.
 func (m mutant) tests() string {
 	switch {
 	case strings.HasSuffix(m.file, ".sql"):
-		return "./schema/internal/verify"
+		return "./migrations/ddl"
 	case strings.HasPrefix(m.file, "schema/internal/"):
 		return "./schema/live"
 	case strings.HasPrefix(m.file, "internal/hosts/"), strings.HasPrefix(m.file, "internal/node/"), strings.HasPrefix(m.file, "internal/settings/"):

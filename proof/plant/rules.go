@@ -83,7 +83,7 @@ var indexRules = []rule{
 }
 
 // isStatement tells SQL from a message: it begins as a statement does, or as one goes on.
-var isStatement = regexp.MustCompile(`^[\x60"]\s*(\(*(SELECT|INSERT|UPDATE|DELETE|WITH)\s|AND\s|WHERE\s|ORDER BY\s|FOR UPDATE|LOCK IN|ON DUPLICATE|[a-z.]+ (=|<|>|<=|>=) )`)
+var isStatement = regexp.MustCompile(`^[\x60"]\s*(\(*(SELECT|INSERT|UPDATE|DELETE|WITH)\s|AND\s|WHERE\s|ORDER BY\s|FOR UPDATE|LOCK IN|ON DUPLICATE|[^\x60"]*\{(active|archive)\}|COALESCE\(\(SELECT |[a-z.]+ (=|<|>|<=|>=) )`)
 
 // mutants are those of all rules in the packages below dir, in the order of their files.
 func mutants(dir string, packages []string) (all []mutant, err error) {
