@@ -100,7 +100,11 @@ func (w *Worker) settle(ctx context.Context, c queue.Claim, job queue.Claimed, e
 		log.WarnContext(ctx, "cascade: postponed", "error", fault.Redact(err))
 		return w.postpone(ctx, job, err)
 	case fault.PostponedWithAll:
-		log.WarnContext(ctx, "cascade: postponed", "error", fault.Redact(err))
+		level := slog.LevelWarn
+		if errors.Is(err, fault.ErrMisfit) { // somebody has to mend the plan or the tables
+			level = slog.LevelError
+		}
+		log.Log(ctx, level, "cascade: postponed", "error", fault.Redact(err))
 		return errors.Join(w.postpone(ctx, job, err), err)
 	case fault.Rests:
 		log.WarnContext(ctx, "cascade: postponed", "error", fault.Redact(err))

@@ -92,7 +92,8 @@ func (e *eraser) findRoots(ctx context.Context, db onerow.DB) error {
 
 // lockRoots locks the roots where they were seen, and what foreign keys lock of them. One that has moved,
 // names another asset since, or is parked stays. So do those of a bundle that take a job of their own to say
-// why they are refused, see pass.findRoot. One statement per table and those of lockGuards.
+// why they are refused, see pass.findRoot. One statement per table and those of lockGuards; 1 more where the
+// plan's retention has found some.
 func (e *eraser) lockRoots(ctx context.Context, tx *onerow.Tx) error {
 	for i := range e.roots {
 		r := &e.roots[i]
@@ -189,11 +190,16 @@ func (e *eraser) dropRoots(ctx context.Context, tx *onerow.Tx, budget *int64, ta
 	return e.deleteRoots(ctx, tx, out)
 }
 
-// rootsWithChildren is check.parentsWithChildren for the roots that do not stay, whose rows may be gone. One
-// statement per table, and one for some roots that are gone.
+// rootsWithChildren is check.parentsWithChildren for the roots that do not stay, whose rows may be gone. That of a
+// job of its own is asked for by its key: a trigger of a row below may have taken its row in this batch. One
+// statement per table, and one for some roots that are gone; one for a job's own.
 func (e *eraser) rootsWithChildren(ctx context.Context, tx *onerow.Tx) (map[int]bool, error) {
 	having := map[int]bool{}
-	for _, t := range e.node.Tables {
+	tables := e.node.Tables
+	if !e.bundled {
+		tables = nil
+	}
+	for _, t := range tables {
 		keys, err := e.check.parentsWithChildren(ctx, tx, t, e.goingRoots(t))
 		if err != nil {
 			return nil, err
@@ -208,7 +214,7 @@ func (e *eraser) rootsWithChildren(ctx context.Context, tx *onerow.Tx) (map[int]
 	}
 	var parts []string
 	for i, r := range e.roots {
-		if !r.locked.found && !r.keepForLater {
+		if (!e.bundled || !r.locked.found) && !r.keepForLater {
 			parts = append(parts, e.belowGoneSQL(i)...)
 		}
 	}
@@ -229,7 +235,7 @@ func (e *eraser) rootsWithChildren(ctx context.Context, tx *onerow.Tx) (map[int]
 // unionLength is how many parts a UNION has at most.
 const unionLength = 50
 
-// belowGoneSQL is check.hasChildrenSQL for a root whose row is gone: its key is given. Each part, of a UNION,
+// belowGoneSQL is check.hasChildrenSQL for a root whose row may be gone: its key is given. Each part, of a UNION,
 // answers the root's number.
 func (e *eraser) belowGoneSQL(i int) (parts []string) {
 	gone := e.roots[i].locked.row
@@ -269,11 +275,12 @@ func (e *eraser) deleteRoots(ctx context.Context, tx *onerow.Tx, out *outcome) e
 		if err := e.cutSelf(ctx, tx, t, rows); err != nil {
 			return err
 		}
-		if _, err := e.keepRows(ctx, tx, t, nil, graph.KeysOf(rows)); err != nil {
+		kept, err := e.keepRows(ctx, tx, t, nil, graph.KeysOf(rows))
+		if err != nil {
 			return err
 		}
 		n, err := onerow.Affected(ctx, tx, deleteSQL(t, graph.KeysOf(rows)))
-		if err == nil && n != int64(len(rows)) {
+		if err == nil && (kept || e.bundled) && n != int64(len(rows)) {
 			err = fault.ErrEndedUnsaid
 		}
 		if err != nil {
