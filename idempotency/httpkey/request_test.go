@@ -209,7 +209,8 @@ func testOldFingerprints(t *testing.T, db *sql.DB) {
 			"own":  {cfg: httpkey.Config{Fingerprint: func(*http.Request, []byte) ([]byte, error) { return nil, nil }}, call: call{body: "x"}},
 		} {
 			var runs atomic.Int64
-			g := newRig(t, f, c.cfg, func(w http.ResponseWriter, _ *http.Request) { runs.Add(1); w.WriteHeader(http.StatusCreated) })
+			created := func(w http.ResponseWriter, _ *http.Request) { runs.Add(1); w.WriteHeader(http.StatusCreated) }
+			g, elsewhere := newRig(t, f, c.cfg, created), newRig(t, f, c.cfg, created)
 			c.call.key, c.call.host = name, "shop.example"
 			g.want(201, c.call)
 			path, query, _ := strings.Cut(c.call.path, "?")
@@ -219,7 +220,6 @@ func testOldFingerprints(t *testing.T, db *sql.DB) {
 			if _, err := db.ExecContext(t.Context(), "UPDATE onerow_key SET fingerprint = ?", oldFingerprint("POST", path, query, c.call.body)); err != nil {
 				t.Fatal(err)
 			}
-			elsewhere := newRig(t, f, c.cfg, func(w http.ResponseWriter, _ *http.Request) { runs.Add(1); w.WriteHeader(http.StatusCreated) })
 			for _, g := range []*rig{g, elsewhere} {
 				if r := g.want(201, c.call); !r.replayed() || runs.Load() != 1 {
 					t.Errorf("%s: replayed %t, %d runs", name, r.replayed(), runs.Load())
