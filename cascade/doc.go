@@ -156,4 +156,7 @@
 // Another job takes 2 more at each attempt but the first, 1 more in its first batch, and its passes, see
 // package internal/work. A tree that fits into a chunk goes in one batch. No count grows with the data but
 // by the number of chunks and, in trees of one table, of levels: a chain takes 2 per row.
+//
+// Open this package when a claim is worked, given back or renewed in another way, a worker waits, or a
+// retention queues.
 package cascade

@@ -184,4 +184,6 @@
 //	if len(log) != 5 {
 //		t.Errorf("%d statements:\n%s", len(log), log)
 //	}
+//
+// Open this package when a fault, a schedule or a report of the explorations changes.
 package crashtest

@@ -73,4 +73,7 @@
 //	Claim, refused      3     Supersede         5, again 3
 //	Claim, done         4     Await             2, again 3
 //	ClaimAfter besides  1     Answer            3
+//
+// Open this package when a step of several messages is claimed, proved, finished or superseded in another
+// way.
 package flow

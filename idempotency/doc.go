@@ -135,4 +135,6 @@
 //
 // None grows with the number of keys. In a transaction of a pool that pool.Open did not make Do is one more
 // on MySQL: see onerow.Tx.Savepoint.
+//
+// Open this package when a key is claimed, completed, replayed or freed in another way.
 package idempotency

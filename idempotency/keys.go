@@ -90,7 +90,8 @@ const (
 )
 
 // Keys is a [Config] that was checked. It may be used from many goroutines. It remembers some of the keys
-// that it saw end, to answer those who come again faster; no promise depends on that.
+// that it saw end, to answer those who come again faster; no promise depends on that. In a crash test, make
+// it anew in each call, as a process that starts does.
 type Keys struct {
 	cfg   Config
 	ended ended

@@ -72,4 +72,6 @@
 //   - On a cluster of several primaries the guarded update decides by certification, as unique keys do. A
 //     count is exact where its node has all that was committed (wsrep_sync_wait,
 //     group_replication_consistency).
+//
+// Open this package when a row or a sum is refused, or let in, at an owner's limit.
 package limit

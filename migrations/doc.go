@@ -43,4 +43,6 @@
 // Up sends 3 statements when there is nothing to do. Up and Down need the rights
 // CREATE, DROP and INDEX; the toolkit itself needs SELECT, INSERT, UPDATE and
 // DELETE.
+//
+// Open this package when migrations are applied or checked in another way.
 package migrations

@@ -8,4 +8,6 @@
 //
 // Package repo does all of this for its resources. The key of a key is that key. Look-alike letters are not
 // merged. It imports nothing of this module.
+//
+// Open this package when two names are the same that should not be, or a copy gets the wrong one.
 package names

@@ -18,4 +18,6 @@
 //
 // Statements: one for each new connection, two where a server does not understand the first; one more with
 // several hosts; and those that Guard names.
+//
+// Open this package when a program opens its database: DSN, connector, settings.
 package pool

@@ -58,4 +58,6 @@
 // That a limit is never exceeded for a moment: this flags, it does not refuse. A flag other than 0 or 1, and
 // a mutation that does not mark: the sweep looks again for [Config.Recheck] at owners that changed, and at no
 // others.
+//
+// Open this package when the wrong rows of an owner are flagged.
 package quota

@@ -145,6 +145,9 @@
 // Activate, Move, Delete, CancelDelete, and for Create with a request id or a quota; on MySQL one
 // statement more before it on a pool that pool.Open did not make, see onerow.Tx.Savepoint. None of
 // these grows with the data.
+//
+// Open this package when a verb of the application's rows changes: create.go to move.go each begin with their
+// statements.
 package repo
 
 // Open the file when you want to know:

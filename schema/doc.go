@@ -92,4 +92,6 @@
 //
 // What this package does not do: change a table, or look at one. An application puts [Plan.DDL] into a
 // migration of its own. Foreign keys between databases are refused, not followed.
+//
+// Open this package when a plan is to say something new.
 package schema

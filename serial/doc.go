@@ -73,4 +73,6 @@
 // On a pool of pool.Open a Claim or ClaimWith of its own is 2 statements with BEGIN and
 // COMMIT in one packet; where that is refused, for the key has its numbers perhaps, the
 // statements above follow. In a transaction of onerow.InTx the 3 of a Claim are one packet.
+//
+// Open this package when a number is missing, or given out twice.
 package serial

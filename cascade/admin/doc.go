@@ -43,4 +43,6 @@
 //	ListTrash, TrashOf, ReadTrashSize             1
 //	ExpireTrash                                   1; 4 with an actor on a pool
 //	PurgeTrash                                    see there
+//
+// Open this package when an operator is to see or change something of all workers or of the queue as a whole.
 package admin

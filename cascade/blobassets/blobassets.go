@@ -14,6 +14,8 @@
 // an error come back, or that a store with versioned objects forgets them; that a
 // listing shows what was written or deleted since it began. No statements are sent to a
 // database.
+//
+// Open this package when assets lie in another kind of store.
 package blobassets
 
 import (

@@ -30,4 +30,7 @@
 // # Statements
 //
 // Those that cmd/cascade-worker documents.
+//
+// Open this package when a user wants the command line in a program of his own, or the text of --help changes
+// (help.txt).
 package command

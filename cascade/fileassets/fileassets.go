@@ -2,6 +2,8 @@
 // cascade-worker gives package command for --assets file:///folder.
 //
 //	os.Exit(command.Main(nil, command.Options{OpenAssets: fileassets.Open}))
+//
+// Open this package when an address of --assets is read in another way.
 package fileassets
 
 import (

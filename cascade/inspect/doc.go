@@ -33,4 +33,6 @@
 //     Sweep.
 //
 // Statements: see each function.
+//
+// Open this package when what would be deleted, or belongs to nothing, is to be found or told.
 package inspect

@@ -24,8 +24,8 @@ type askView struct {
 // question finds out what there is to ask, or why there is nothing.
 type question func(ctx context.Context, r *http.Request, id int64) (askView, error)
 
-// ask makes a handler of a question, for those who may act. It may take as long as what is asked about: it may read as
-// much.
+// ask makes a handler of a question, for those who may act. It may take as long as what is asked about: it
+// may read as much.
 func (p *Page) ask(about question) http.HandlerFunc {
 	return p.showWithin(actTimeout, "ask", func(ctx context.Context, r *http.Request) (any, error) {
 		if !p.mayAct() {

@@ -35,4 +35,6 @@
 // Open guard.go for who may look and who may press, watch.go for what is read, view.go and view_job.go for
 // how it is put into words, act.go for what a button does, ask.go for what is asked before, remaining.go and
 // restore.go for what goes on beside.
+//
+// Open this package when an operator is to see or do something in a browser.
 package page

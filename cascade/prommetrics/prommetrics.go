@@ -31,6 +31,8 @@
 //
 // Not guaranteed: that counts survive the process, or that they are exact after a crash; the
 // tables are the record.
+//
+// Open this package when a worker's metric is added or renamed.
 package prommetrics
 
 import (

@@ -93,4 +93,6 @@
 //	Due         1
 //	Take        5, and 1 more for as many jobs as it takes that others hold
 //	Lease, Claim see there
+//
+// Open this package when a job, a deletion or an action is written or read: nobody else writes these tables.
 package queue

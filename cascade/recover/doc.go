@@ -17,4 +17,6 @@
 // # Not guaranteed
 //
 //   - That a root comes back which the application has deleted by itself.
+//
+// Open this package when a program is to bring rows back.
 package recover

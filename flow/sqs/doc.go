@@ -9,4 +9,6 @@
 //
 // SQS gives a message that is sent again a new id, so the original id travels in an attribute,
 // beside the number of retries. Only senders that are trusted may set these two.
+//
+// Open this package when a message of SQS has another form.
 package sqs

@@ -124,4 +124,6 @@
 //	TwoStep    2   replay, in flight, mismatch 2   without a key 0
 //	either, of a key that this process has seen end: replay 1, mismatch 2
 //	1 more for a replay of a key of the version before, whose fingerprints had no host
+//
+// Open this package when a request is taken for another one, or an answer is stored that should not be.
 package httpkey

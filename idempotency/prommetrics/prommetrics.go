@@ -13,6 +13,8 @@
 //
 // Not guaranteed: that the counts survive the process, or that they are exact after a crash; the
 // table is the record.
+//
+// Open this package when a metric of the keys is added or renamed.
 package prommetrics
 
 import (

@@ -2,6 +2,8 @@
 // utf8mb4 on every connection. A connection with charset=utf8, latin1 or gbk takes the bytes of an argument
 // for its own character set: it refuses an emoji, or stores something else. So the bytes travel as
 // hexadecimal digits, and come back as bytes: read such a column with CAST(column AS BINARY).
+//
+// Open this package when a text of a person or a server is stored in a new column.
 package dbtext
 
 import (

@@ -1,5 +1,7 @@
 // Package exactjson is encoding/json for what is stored or compared: it refuses a value of which the text
 // would say something else, where encoding/json says nothing.
+//
+// Open this package when JSON loses something on its way into a column and back.
 package exactjson
 
 import (

@@ -13,4 +13,6 @@
 //   - leave: sessions whose caller has gone
 //
 // Statements of its own: none, but a ROLLBACK or COMMIT that waited, and those that pool.Guard names.
+//
+// Open this package when a statement of the caller's own does something to a session that it should not.
 package guard

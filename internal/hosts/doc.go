@@ -9,4 +9,6 @@
 //
 // Statements: the set-up, with CONNECTION_ID(); where several are sent at once, one for Galera, once for a
 // server; for one of several hosts, whether it can be used, in one. KILL of a session in [Peer.Kill].
+//
+// Open this package when a session is opened on the wrong host, or is set up with another statement.
 package hosts

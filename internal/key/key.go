@@ -1,6 +1,9 @@
 // Package key writes the value of a primary key, or of an owner, in the one form in which the toolkit's
 // tables hold it, and reads it back. Two different keys never have the same form, and one key has only one.
 // It knows nothing of a database.
+//
+// Open this package when the form of a key in the toolkit's tables is at stake: it never changes for what is
+// stored.
 package key
 
 import (

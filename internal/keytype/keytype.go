@@ -8,6 +8,8 @@
 //
 // The column decides, not a Value method: that of a UUID gives 36 characters, which BINARY(16) cannot hold.
 // It sends nothing.
+//
+// Open this package when a key column has another type.
 package keytype
 
 import (

@@ -4,6 +4,8 @@
 // text of a message: texts differ between engines, are localized, and contain
 // the user's own values. The one exception is 1290, whose text has nothing in it
 // but the name of an option, which no language translates.
+//
+// Open this package when a server's error is retried that should not be, or not retried that should be.
 package mysqlerr
 
 import (

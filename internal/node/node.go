@@ -1,5 +1,7 @@
 // Package node says of a server what its variables show: whether it is a node of Galera, and whether it takes
 // writes. It sends nothing: who opens sessions asks for them before, who checks a pool behind.
+//
+// Open this package when a node of a cluster answers something new.
 package node
 
 // IsGalera says whether the variables are those of a node of Galera: a MariaDB may have wsrep on and no

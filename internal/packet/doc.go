@@ -16,4 +16,6 @@
 // What fails in a text that ends with COMMIT is that statement's error (wire.ErrLast, nothing was committed)
 // if COMMIT itself never answers so: errors of data, constraints, rights and syntax, a SIGNAL, a lock wait
 // timeout. A refusal is run again, and all else is onerow.ErrOutcomeUnknown, as at a COMMIT by itself.
+//
+// Open this package when two statements are to go together, or must not.
 package packet

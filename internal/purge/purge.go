@@ -2,6 +2,8 @@
 // index of times and without a lock, and another deletes by the primary key what is still old. A range DELETE
 // would lock the gaps in which others insert, and one with ORDER BY and LIMIT may lock the whole table, to
 // sort it.
+//
+// Open this package when old rows of a table are to be removed.
 package purge
 
 import (

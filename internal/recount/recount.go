@@ -2,6 +2,8 @@
 // counted again: [Quota] for the quota of a resource, [Limit] for a limit of a plan. The engine writes these
 // notes and links neither of the two, quota and limit read them. Each is one statement; none decides
 // anything.
+//
+// Open this package when a deletion is to tell limits or quotas of an owner.
 package recount
 
 import (

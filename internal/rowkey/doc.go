@@ -24,4 +24,6 @@
 // back without loss.
 //
 // The package sends nothing.
+//
+// Open this package when a key is read or compared wrongly under a setting or a type.
 package rowkey

@@ -6,4 +6,6 @@
 // source name that says otherwise. So each setting and each reason stands once.
 //
 // Statements: those of Check, which writes nothing.
+//
+// Open this package when a promise does not hold under a setting of the server.
 package settings

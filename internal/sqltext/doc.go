@@ -16,4 +16,6 @@
 //
 // Two things no text shows: a view can call a stored function, and a trigger runs behind
 // any write. Neither can commit.
+//
+// Open this package when a statement is taken for something that it is not.
 package sqltext

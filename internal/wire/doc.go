@@ -3,6 +3,8 @@
 // session sees to, and statements that travel together. Neither of the two imports the other. What is said
 // travels in a context, or in a type, so that no text of a caller's can pretend to be it; but for the text of
 // [Mark], which any session understands. It sends nothing.
+//
+// Open this package when onerow and its guarded sessions have something new to tell each other.
 package wire
 
 // Session is a guarded session, as a transaction finds it below its *sql.Conn.

@@ -94,7 +94,8 @@ func plantMutants(ctx context.Context, garden, first string, chosen []mutant) er
 var errInvalid = errors.New("does not compile")
 
 // tests are the packages that are to find the mutant: the rooms of cascade are tested with each other, those
-// of schema by live, pool and guard those who open sessions, and migrations by the second saying of their tables.
+// of schema by live, pool and guard those who open sessions, and migrations by the second saying of their
+// tables.
 func (m mutant) tests() string {
 	switch {
 	case strings.HasSuffix(m.file, ".sql"):

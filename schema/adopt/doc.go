@@ -40,4 +40,6 @@
 //	          times in which a row of the page is NULL. Where a name is taken, 1 for each of those 100 rows and
 //	          up to 5 for one whose name is taken; with copies 2 more for each name that is tried.
 //	Run       its pages: once to write, once to see that nothing is behind, once more while others write
+//
+// Open this package when a table with rows is to become a resource in another way.
 package adopt

@@ -22,4 +22,6 @@
 // # Statements
 //
 //	Read   8
+//
+// Open this package when something of information_schema is read, or a running worker is to notice a change.
 package catalog

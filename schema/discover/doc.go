@@ -24,4 +24,6 @@
 //
 //	Plan     10
 //	Sample   1 for each proposal
+//
+// Open this package when a plan is proposed that misses an edge, or has a wrong one.
 package discover

@@ -29,4 +29,6 @@
 //	                   each table that is not shown, or of which a column is to be changed
 //	VerifyPrivileges   2, and 1 for each right
 //	Blind              2
+//
+// Open this package when a program asks whether its database fits its plan.
 package live

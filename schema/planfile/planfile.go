@@ -9,6 +9,8 @@
 //
 // The fields are those of the structs of package schema, in lower case with underscores; the Go value and
 // the file say the same. It sends nothing to a database: [live.Verify] compares a plan with one.
+//
+// Open this package when the YAML of a plan gets a new word.
 package planfile
 
 import (

@@ -1,4 +1,6 @@
 // Package backoff is how a worker waits, and how it reads again what the database refused to let it read.
+//
+// Open this package when a pause of a worker is too short or too long.
 package backoff
 
 import (

@@ -1,4 +1,6 @@
 // Package dbtime reads times as package cascade has them read: as microseconds since 1970, in UTC.
+//
+// Open this package when a time is read from one of the queue's tables.
 package dbtime
 
 import (

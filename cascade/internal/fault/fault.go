@@ -1,4 +1,6 @@
 // Package fault says what an error is about: a row, the state of the server, or neither of them.
+//
+// Open this package when a job ends in the wrong state after an error, see FateOf.
 package fault
 
 import (

@@ -1,4 +1,6 @@
 // Package fit says whether a database is fit for a worker by a plan, and why not.
+//
+// Open this package when a database that does not fit its plan is told in the wrong words.
 package fit
 
 import (

@@ -2,6 +2,8 @@
 // work: the switch of admin.Pause, and the throttles of the configuration; it hears what else operators
 // say, see [Control]; and it keeps the worker on the list that admin.Workers shows. The [Pace] is how
 // many rows a batch may have: as many as have lately fit into the time that a batch should take.
+//
+// Open this package when a worker waits for too long, or is in the way of others.
 package governor
 
 import (

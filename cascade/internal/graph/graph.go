@@ -5,6 +5,8 @@
 // dry runs, the search for orphans and the sweep make their statements of it.
 //
 // A graph is not changed once it is made. [Read] makes it, in ten statements.
+//
+// Open this package when a statement needs another column, index or key of the tables below a row.
 package graph
 
 import (

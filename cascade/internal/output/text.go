@@ -1,5 +1,7 @@
 // Package output is how the command and its page write names, numbers, times and tables: what a terminal
 // would obey, or what would reorder a line, does not get out.
+//
+// Open this package when something is printed in the wrong form, by the command or on the page.
 package output
 
 import (

@@ -5,6 +5,8 @@
 // of them the keys, the rows above (locked, 1 for each edge), INSERT … SELECT, and the note that they are
 // back; quotas and limits of the owners; how many are back. Whatever cuts it leaves the batch undone or done.
 // Rows that cannot come back stay in the trash with the reason, and the rest goes on.
+//
+// Open this package when rows come back in the wrong order, or one stays in the trash that should not.
 package restore
 
 import (

@@ -1,5 +1,7 @@
 // Package target finds the row that somebody has named, on the command line or on the page, and queues its
 // deletion: root.go reads the name and the key, find.go looks where the row is, queue.go queues it.
+//
+// Open this package when a person names a row in another way.
 package target
 
 import (

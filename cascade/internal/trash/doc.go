@@ -8,4 +8,6 @@
 //
 // A step below 0 says how many rows of the step without the minus have come back, StepEnded that the job was
 // done when its restore began. They stay as long as jobs are remembered; a step goes when it is purged.
+//
+// Open this package when what is kept of a deleted row, or for how long, changes.
 package trash

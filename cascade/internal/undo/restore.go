@@ -1,4 +1,6 @@
 // Package undo takes deletions back, for the command and for the page.
+//
+// Open this package when an undo is told in other words.
 package undo
 
 import (

@@ -1,5 +1,7 @@
 // Package usage marks the errors that a user can put right himself: the command ends with the exit code 2 for
 // them, and with 1 for all others.
+//
+// Open this package when an exit code of the command changes.
 package usage
 
 import (

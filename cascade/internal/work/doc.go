@@ -78,4 +78,6 @@
 //	cut:     BEGIN, fence, 1, COMMIT per chunk with rows of a loop, after a pass that met one
 //	poison:  about 2·log2(n) batches to find a row among n, and BEGIN, fence, park, COMMIT; its
 //	         table is read from then on, and no longer deleted unread
+//
+// Open this package when a batch deletes, parks or leaves the wrong row, or is too large or too small.
 package work

@@ -190,9 +190,9 @@ func (e *eraser) dropRoots(ctx context.Context, tx *onerow.Tx, budget *int64, ta
 	return e.deleteRoots(ctx, tx, out)
 }
 
-// rootsWithChildren is check.parentsWithChildren for the roots that do not stay, whose rows may be gone. That of a
-// job of its own is asked for by its key: a trigger of a row below may have taken its row in this batch. One
-// statement per table, and one for some roots that are gone; one for a job's own.
+// rootsWithChildren is check.parentsWithChildren for the roots that do not stay, whose rows may be gone. That
+// of a job of its own is asked for by its key: a trigger of a row below may have taken its row in this batch.
+// One statement per table, and one for some roots that are gone; one for a job's own.
 func (e *eraser) rootsWithChildren(ctx context.Context, tx *onerow.Tx) (map[int]bool, error) {
 	having := map[int]bool{}
 	tables := e.node.Tables
@@ -235,8 +235,8 @@ func (e *eraser) rootsWithChildren(ctx context.Context, tx *onerow.Tx) (map[int]
 // unionLength is how many parts a UNION has at most.
 const unionLength = 50
 
-// belowGoneSQL is check.hasChildrenSQL for a root whose row may be gone: its key is given. Each part, of a UNION,
-// answers the root's number.
+// belowGoneSQL is check.hasChildrenSQL for a root whose row may be gone: its key is given. Each part, of a
+// UNION, answers the root's number.
 func (e *eraser) belowGoneSQL(i int) (parts []string) {
 	gone := e.roots[i].locked.row
 	for _, edge := range e.node.Edges {

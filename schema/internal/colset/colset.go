@@ -1,4 +1,6 @@
 // Package colset compares lists of names of columns. Servers ignore the case of such names.
+//
+// Open this package when lists of columns are compared.
 package colset
 
 import (

@@ -1,5 +1,7 @@
 // Package loops finds loops in what hangs below what: the strongly connected components of a graph, and a
 // shortest loop through one.
+//
+// Open this package when a plan with a loop is refused, or should be.
 package loops
 
 import (

@@ -1,5 +1,7 @@
 // Package shape holds what a plan's tables look like: what DDL writes, and what a live database is compared
 // with. [schema.Resource.Shape] makes the tables.
+//
+// Open this package when DDL writes something new for a plan.
 package shape
 
 import (

@@ -1,5 +1,7 @@
 // Package verify compares a database with a plan: each difference has its kind, and a fix that a test has
 // tried. live.Verify tells a program of the differences, package adopt makes steps of them.
+//
+// Open this package when a difference between plan and database is missed, or its fix is wrong.
 package verify
 
 import (
