@@ -26,7 +26,7 @@ func asAnn(ctx context.Context) context.Context { return queue.WithActor(ctx, "a
 
 // allActions are those of everything, oldest first, as "ann: retry project 1 deletion 5 job 1 OPS-12".
 func allActions(ctx context.Context, db *sql.DB) (list []string, err error) {
-	const query = `SELECT CONCAT_WS(' ', CONCAT(actor, ':'), action, resource, resource_id, table_name, row_key, CONCAT('deletion ', deletion_id), CONCAT('job ', job_id), reason) FROM onerow_action ORDER BY id`
+	const query = `SELECT CONCAT_WS(' ', CONCAT(actor, ':'), action, resource, resource_id, table_name, row_key, IF(deletion_id > 0, CONCAT('deletion ', deletion_id), NULL), IF(job_id > 0, CONCAT('job ', job_id), NULL), reason) FROM onerow_action ORDER BY id`
 	return list, onerow.Query(ctx, db, query, nil, func(rows *sql.Rows) error {
 		var text string
 		err := rows.Scan(&text)
