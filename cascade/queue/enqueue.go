@@ -20,11 +20,13 @@ func Log(ctx context.Context, db onerow.DB, d Deletion) (deletionID int64, err e
 	d.ID = 0
 	if _, known := actorOf(ctx); known {
 		err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-			deletionID, err = logAll(ctx, tx, []Deletion{d})
-			return err
+			if deletionID, _, err = logAll(ctx, tx, []Deletion{d}); err != nil {
+				return err
+			}
+			return act(ctx, tx, Action{Action: actionDelete, Resource: d.Resource, ResourceID: d.ResourceID, DeletionID: deletionID})
 		})
 	} else {
-		deletionID, err = logAll(ctx, db, []Deletion{d})
+		deletionID, _, err = logAll(ctx, db, []Deletion{d})
 	}
 	if err != nil {
 		return 0, fmt.Errorf("cascade: log the deletion of %s %s: %w", d.Resource, d.ResourceID, err)
@@ -112,7 +114,10 @@ func (done *EnqueuedMany) enqueue(ctx context.Context, db onerow.DB, deletions [
 	for chunk := range slices.Chunk(deletions, enqueueManyAtOnce) {
 		var affected int64
 		err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-			first, err := logAll(ctx, tx, chunk)
+			first, logged, err := logAll(ctx, tx, chunk)
+			if err == nil {
+				err = actOnLogged(ctx, tx, first, logged)
+			}
 			if err != nil {
 				return err
 			}

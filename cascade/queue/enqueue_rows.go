@@ -14,17 +14,15 @@ const (
 	sqlLogRow = `(?, ?, ?, ?, ?, UTC_TIMESTAMP(6))`
 )
 
-// logAll logs those of the deletions that are not logged yet, and returns the first one's id. One statement,
-// none if all are logged; 1 more with an actor.
-func logAll(ctx context.Context, db onerow.DB, deletions []Deletion) (first int64, err error) {
+// logAll logs those of the deletions that are not logged yet, and returns the first one's id and how many these
+// are. One statement, none if all are logged.
+func logAll(ctx context.Context, db onerow.DB, deletions []Deletion) (first int64, count int, err error) {
 	var rows []string
 	var args []any
-	var one Deletion
 	for _, d := range deletions {
 		if d.ID != 0 {
 			continue
 		}
-		one = d
 		var owner any
 		if d.Owner != "" {
 			owner = []byte(d.Owner)
@@ -33,19 +31,13 @@ func logAll(ctx context.Context, db onerow.DB, deletions []Deletion) (first int6
 		args = append(args, d.Resource, []byte(d.ResourceID), owner, d.From, d.Grace.Microseconds())
 	}
 	if len(rows) == 0 {
-		return 0, nil
+		return 0, 0, nil
 	}
 	res, err := db.ExecContext(ctx, sqlLog+strings.Join(rows, ", "), args...)
 	if err == nil {
 		first, err = res.LastInsertId()
 	}
-	if err != nil {
-		return 0, err
-	}
-	if len(rows) == 1 { // who may not read the log may delete, too
-		return first, act(ctx, db, Action{Action: actionDelete, Resource: one.Resource, ResourceID: one.ResourceID, DeletionID: first})
-	}
-	return first, actOnLogged(ctx, db, first, len(rows))
+	return first, len(rows), err
 }
 
 // sqlEnqueue: the unique key one_open decides, in this one statement, whether the row gets a job or has one.
