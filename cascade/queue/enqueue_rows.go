@@ -14,8 +14,8 @@ const (
 	sqlLogRow = `(?, ?, ?, ?, ?, UTC_TIMESTAMP(6))`
 )
 
-// logAll logs those of the deletions that are not logged yet, and returns the first one's id and how many these
-// are. One statement, none if all are logged.
+// logAll logs those of the deletions that are not logged yet, and returns the first one's id and how many
+// these are. One statement, none if all are logged.
 func logAll(ctx context.Context, db onerow.DB, deletions []Deletion) (first int64, count int, err error) {
 	var rows []string
 	var args []any
