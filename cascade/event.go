@@ -9,8 +9,8 @@ import (
 // Event is what a worker tells [Config].OnEvent: one of [Batch], [Ended], [LeaseLost], [Parallel], [Parked],
 // [Progress], [Retained] and [Throttled]. More may be added: pass over what you do not know.
 //
-// What it tells of was committed before. After a crash, or a COMMIT without an answer, something may have
-// been told twice or not at all: the tables are the record.
+// An event follows the commit that it tells of. After a crash, or a COMMIT without an answer, something may
+// have been told twice or not at all: the tables are the record.
 type Event interface{ event() }
 
 // Batch tells that a batch was committed.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What a verb can answer beside the errors of package onerow. Those that concern a key have the detail
+// A verb answers these errors beside those of package onerow. Those that concern a key have the detail
 // [Error].
 var (
 	// ErrBusy: the context ended while another call had the key; no function was run to its end, and the

@@ -19,7 +19,7 @@ type Stay struct {
 // Packets says what a session takes.
 type Packets int8
 
-// What it takes.
+// A session takes one of these.
 const (
 	OnePacketEach Packets = iota
 	Together              // several statements, which only the guard sends

@@ -13,7 +13,7 @@ type description struct {
 	Foreign map[string]string
 }
 
-// What is said of a fact that is there no more.
+// These texts say that a fact is there no more.
 const (
 	goneFromPlan     = " is not in it any more"
 	goneFromDatabase = " is gone, or not shown to this user"
