@@ -13,7 +13,7 @@
 //
 // With -rules there is a mutant for each condition, bound, clock, lock and index of the libraries' SQL, and
 // for each call whose error is joined; the tests of its package must find it. Those that none can find are in
-// survivors.txt, each with the reason. -list names the mutants and needs no server.
+// survivors.txt, each with the reason. -list names what would be planted, and needs no server.
 package main
 
 import (
@@ -57,7 +57,7 @@ func main() {
 func run(ctx context.Context, args []string) (err error) {
 	flags := flag.NewFlagSet("plant", flag.ContinueOnError)
 	byRules := flags.Bool("rules", false, "plant what rules change in each statement and index")
-	list := flags.Bool("list", false, "with -rules: name the mutants")
+	list := flags.Bool("list", false, "only name them")
 	some := part{1, 1}
 	flags.Var(&some, "part", "i/n: the i-th of n parts")
 	first := flags.String("first", "", "with -rules: a pattern of tests to try first")
@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string) (err error) {
 	}
 	names := flags.Args()
 	var chosen []mutant
-	if *byRules || *list {
+	if *byRules {
 		if chosen, err = choose(some, names); err != nil {
 			return err
 		}
@@ -77,6 +77,14 @@ func run(ctx context.Context, args []string) (err error) {
 	if *list {
 		for _, m := range chosen {
 			fmt.Printf("%s:%d\t%s\n", m.file, m.line, m.name())
+		}
+		if *byRules {
+			return nil
+		}
+		for at, b := range bugs {
+			if some.has(at) && matches(b.name, names) {
+				fmt.Printf("%s\t%s\t%s\n", b.pkg, b.run, b.name)
+			}
 		}
 		return nil
 	}
@@ -182,7 +190,11 @@ func copyTree(ctx context.Context, to string) error {
 // that have passed on the restored tree are in sound and need not be run again.
 func (b bug) plant(ctx context.Context, garden string, sound map[string]bool) (verdict string, err error) {
 	if tests := b.pkg + " " + b.run; !sound[tests] {
-		out, err := b.test(ctx, garden, "-run", b.run)
+		tree, err := compileTests(ctx, garden, b.pkg)
+		if err != nil {
+			return "", err
+		}
+		out, err := tree.run(ctx, "run", b.run)
 		if err != nil {
 			return "", fmt.Errorf("the tests fail without the bug: %s", tail(out))
 		}
@@ -202,10 +214,11 @@ func (b bug) plant(ctx context.Context, garden string, sound map[string]bool) (v
 			}
 		}()
 	}
-	if out, err := b.test(ctx, garden, "-run", "^$"); err != nil {
-		return "", fmt.Errorf("it does not compile: %s", tail(out))
+	planted, err := compileTests(ctx, garden, b.pkg)
+	if err != nil {
+		return "", err
 	}
-	out, err := b.test(ctx, garden, "-run", b.run)
+	out, err := planted.run(ctx, "run", b.run)
 	var failed *exec.ExitError
 	switch {
 	case err == nil:
@@ -231,22 +244,6 @@ func (c change) apply(garden string) (restore func() error, err error) {
 	}
 	err = os.WriteFile(path, bytes.Replace(sound, []byte(c.old), []byte(c.new), 1), 0o600) //nolint:gosec // in the copy
 	return func() error { return os.WriteFile(path, sound, 0o600) }, err                   //nolint:gosec // in the copy
-}
-
-// test runs those tests that a pattern chooses, as -run or -skip.
-func (b bug) test(ctx context.Context, garden, which, pattern string) (string, error) {
-	args, dir := []string{"test", "-count=1", "-timeout", "5m", "-failfast", which, pattern}, ""
-	for name := range strings.FieldsSeq(b.pkg) {
-		module, pkg, err := checkout.Module(garden, name)
-		if err != nil {
-			return "", err
-		}
-		args, dir = append(args, "./"+pkg), filepath.Join(garden, module) // all in one module
-	}
-	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // the list says what
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	return string(out), err
 }
 
 // finder is the first test that failed, or that never ended. Empty: none, and what ended the tests, a lost

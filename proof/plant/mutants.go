@@ -118,7 +118,11 @@ func (m mutant) tests() string {
 func (m mutant) plant(ctx context.Context, garden, first string, known map[string][]string) (by string, err error) {
 	b := bug{pkg: m.tests()}
 	if _, sound := known[b.pkg]; !sound {
-		if out, err := b.test(ctx, garden, "-skip", explorations); err != nil {
+		tree, err := compileTests(ctx, garden, b.pkg)
+		if err != nil {
+			return "", err
+		}
+		if out, err := tree.run(ctx, "skip", explorations); err != nil {
 			return "", fmt.Errorf("the tests of %s fail without a mutant: %s", b.pkg, tail(out))
 		}
 		known[b.pkg] = nil
@@ -139,20 +143,24 @@ func (m mutant) plant(ctx context.Context, garden, first string, known map[strin
 		return "", err
 	}
 	defer func() { err = errors.Join(err, os.WriteFile(path, text, 0o600)) }() //nolint:gosec // in the copy
-	if _, err := b.test(ctx, garden, "-run", "^$"); err != nil {
+	changedTree, err := compileTests(ctx, garden, b.pkg)
+	if errors.Is(err, errCompile) {
 		return "", errInvalid
 	}
-	runs := [][2]string{{"-skip", explorations}, {"-run", explorations}}
+	if err != nil {
+		return "", err
+	}
+	runs := [][2]string{{"skip", explorations}, {"run", explorations}}
 	if finders := known[b.pkg]; len(finders) > 0 {
-		last := [2]string{"-run", "^(" + finders[0] + ")$"}
-		others := [2]string{"-run", "^(" + strings.Join(finders[1:min(len(finders), 8)], "|") + ")$"}
+		last := [2]string{"run", "^(" + finders[0] + ")$"}
+		others := [2]string{"run", "^(" + strings.Join(finders[1:min(len(finders), 8)], "|") + ")$"}
 		runs = append([][2]string{last, others}, runs...)
 	}
 	if first != "" {
-		runs = append([][2]string{{"-run", first}}, runs...)
+		runs = append([][2]string{{"run", first}}, runs...)
 	}
 	for _, which := range runs {
-		out, err := b.test(ctx, garden, which[0], which[1])
+		out, err := changedTree.run(ctx, which[0], which[1])
 		var failed *exec.ExitError
 		switch {
 		case err == nil:

@@ -96,7 +96,7 @@ func run(ctx context.Context, o options) (err error) {
 	return errors.Join(errs...)
 }
 
-// report prints both tables, as docs/GUARANTEES.md has them.
+// report prints both tables, as docs/results/public-schemas.md has them.
 func report(results []result) {
 	fmt.Println("\n| schema | tables | foreign keys | rows | roots deleted | rows deleted | rows detached | differences after deletion | after restoring | seconds |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|---|")
