@@ -39,10 +39,9 @@ help: ## this list
 
 # A server that runs already is used as ONEROW_DSN says, its database too.
 DEMO ?= projects
-DEMOS := $(filter-out layers,$(patsubst examples/%/main.go,%,$(wildcard examples/*/main.go)))
-demo: $(if $(filter $(DEMO),$(DEMOS)),server withserver,no-demo) ## the web app on a server of its own, data in .data; ARGS="-addr :8080" are its flags, DEMO=orders another one
-	@go build -C examples -o $(CURDIR)/$(BIN)/$(DEMO) ./$(DEMO)
-	@exec $(if $(ONEROW_DSN),,$(BIN)/withserver $(if $(filter projects,$(DEMO)),-dir .data/server) --) $(BIN)/$(DEMO) $(ARGS)
+DEMOS := $(filter-out layers first tutorial,$(patsubst examples/%/main.go,%,$(wildcard examples/*/main.go)))
+demo: $(if $(filter $(DEMO),$(DEMOS)),,no-demo) ## the web app on a server of its own, data in .data; ARGS="-addr :8080" are its flags, DEMO=orders another one
+	@exec scripts/demo $(DEMO) $(ARGS)
 
 no-demo:
 	@echo "there is no demo $(DEMO); DEMO is one of: $(DEMOS)" >&2; exit 2

@@ -33,6 +33,11 @@ var (
 // does not exist it returns [ErrNoOwner].
 type Limit func(ctx context.Context, tx *onerow.Tx, owner any) (limit int, err error)
 
+// Fixed returns the [Limit] of an application in which all owners may have the same.
+func Fixed(limit int) Limit {
+	return func(context.Context, *onerow.Tx, any) (int, error) { return limit, nil }
+}
+
 // LimitQuery returns a [Limit] that runs one statement: sql has one parameter, the owner, or two where a
 // tenant stands before it, and selects one integer; NULL means no limit. No row is [ErrNoOwner].
 //

@@ -39,11 +39,9 @@ func Main(m *testing.M) {
 	if code == 0 && serverFound != nil {
 		left = straySessions(context.Background(), serverFound, leakPatience)
 	}
-	if serverStop != nil {
-		if err := serverStop(); err != nil {
-			fmt.Fprintln(os.Stderr, "dbtest: closing the server:", err)
-			code = max(code, 1)
-		}
+	if err := Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "dbtest: closing the server:", err)
+		code = max(code, 1)
 	}
 	if code == 0 {
 		left = errors.Join(left, strayGoroutines(before, leakPatience))
@@ -53,6 +51,14 @@ func Main(m *testing.M) {
 		code = 1
 	}
 	os.Exit(code)
+}
+
+// Stop closes the server of this test binary, if one was started.
+func Stop() error {
+	if serverStop == nil {
+		return nil
+	}
+	return serverStop()
 }
 
 // Server returns the server of this test binary, starting it if this is the first call. It must not be

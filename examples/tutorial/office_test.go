@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/limit"
+	"github.com/onerow/onerow/onerowtest"
+	"github.com/onerow/onerow/repo"
+)
+
+func TestMain(m *testing.M) { onerowtest.Main(m) }
+
+// TestSellCrash fails the sale of a seat at every statement, and calls it again.
+func TestSellCrash(t *testing.T) {
+	o, err := newOffice()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := onerowtest.Workflow(t, plan)
+	var show Show
+	w.Setup = func(ctx context.Context, db *sql.DB) error {
+		res, err := o.shows.Create(ctx, db, Show{Organiser: 7, Title: "Hamlet"})
+		show = res.Row
+		return err
+	}
+	w.Call = func(ctx context.Context, db *sql.DB) error {
+		return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+			_, err := o.sell(ctx, tx, "order 1", show.ID, "A 1")
+			return err
+		})
+	}
+	crashtest.Run(t, w)
+}
+
+// TestOffice is a day at the box office, over HTTP.
+func TestOffice(t *testing.T) {
+	db := onerowtest.DB(t, plan)
+	o, err := newOffice()
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := o.handler(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(method, path, key, body, want string) {
+		t.Helper()
+		r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+		r.Header.Set("Idempotency-Key", key)
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		if got := http.StatusText(w.Code) + " " + w.Body.String(); !strings.Contains(got, want) {
+			t.Errorf("%s %s with the key %q: %s, want %q", method, path, key, got, want)
+		}
+	}
+	call("POST", "/shows", "a", `{"organiser_id": 7, "title": "Hamlet"}`, `OK {"id":1,`)
+	call("POST", "/shows", "a", `{"organiser_id": 7, "title": "Hamlet"}`, `OK {"id":1,`) // a retry
+	call("POST", "/shows", "b", `{"organiser_id": 7, "title": "hamlet"}`, "Conflict")
+	call("POST", "/shows", "c", `{"organiser_id": 7, "title": "Macbeth"}`, "OK")
+	call("POST", "/shows", "d", `{"organiser_id": 7, "title": "Othello"}`, "OK")
+	call("POST", "/shows", "e", `{"organiser_id": 7, "title": "Lear"}`, "Unprocessable") // three each
+	call("POST", "/shows/1/tickets?seat=A1", "t1", "", `"number":1`)
+	call("POST", "/shows/1/tickets?seat=A1", "t1", "", `"number":1`) // a retry
+	call("POST", "/shows/1/tickets?seat=A1", "t2", "", "Conflict")
+	call("POST", "/shows/1/tickets?seat=A2", "t3", "", `"number":2`) // the refused sale took no number
+	call("POST", "/shows/99/tickets?seat=A2", "t4", "", "Not Found")
+	call("POST", "/shows/1/archive", "", "", `"archived"`)
+	call("POST", "/shows/1/activate", "", "", `"active"`)
+	call("DELETE", "/shows/1", "", "", `"Changed":true`)
+	call("DELETE", "/shows/1", "", "", `"Changed":false`)
+
+	onerowtest.Queued(t, db, "show", int64(1))
+	worker, err := cascade.NewWorker(db, plan, cascade.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := worker.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := o.tickets.Count(t.Context(), db, 1, repo.PageOptions{}, 10); left != 0 || err != nil {
+		t.Errorf("%d tickets are left, %v", left, err)
+	}
+	if _, err := o.shows.Create(t.Context(), db, Show{Organiser: 7, Title: "Lear"}); errors.Is(err, limit.ErrLimit) {
+		t.Errorf("a deleted show takes a place: %v", err)
+	}
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"database/sql"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/httpkey"
+	"github.com/onerow/onerow/repo"
+)
+
+func (o *office) handler(db *sql.DB) (http.Handler, error) {
+	keys, err := idempotency.New(idempotency.Config{})
+	if err != nil {
+		return nil, err
+	}
+	once, err := httpkey.New(db, keys, httpkey.Config{Tenant: httpkey.SingleTenant})
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /shows", func(w http.ResponseWriter, r *http.Request) {
+		var show Show
+		if err := json.NewDecoder(r.Body).Decode(&show); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		res, err := o.shows.Create(r.Context(), db, show, repo.RequestID(r.Header.Get("Idempotency-Key")))
+		answer(w, res.Row, err)
+	})
+	mux.Handle("POST /shows/{id}/tickets", once.OneCommit(http.HandlerFunc(o.buy)))
+	mux.HandleFunc("POST /shows/{id}/archive", func(w http.ResponseWriter, r *http.Request) {
+		res, err := o.shows.Archive(r.Context(), db, id(r))
+		answer(w, res.Row, err)
+	})
+	mux.HandleFunc("POST /shows/{id}/activate", func(w http.ResponseWriter, r *http.Request) {
+		res, err := o.shows.Activate(r.Context(), db, id(r))
+		answer(w, res.Row, err)
+	})
+	mux.HandleFunc("DELETE /shows/{id}", func(w http.ResponseWriter, r *http.Request) {
+		res, err := o.shows.Delete(r.Context(), db, id(r))
+		answer(w, res, err)
+	})
+	return mux, nil
+}
+
+// buy runs in the transaction in which the key and this answer are stored.
+func (o *office) buy(w http.ResponseWriter, r *http.Request) {
+	tx, err := httpkey.Tx(r.Context())
+	if err != nil {
+		answer(w, nil, err)
+		return
+	}
+	order := r.Header.Get(httpkey.HeaderKey)
+	ticket, err := o.sell(r.Context(), tx, order, id(r), r.URL.Query().Get("seat"))
+	answer(w, ticket, err)
+}
+
+// id is what no row has, 0, where the path has no number.
+func id(r *http.Request) int64 {
+	n, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func answer(w http.ResponseWriter, row any, err error) {
+	if err != nil {
+		http.Error(w, err.Error(), status(err))
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if err := json.NewEncoder(w).Encode(row); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	}
+}
