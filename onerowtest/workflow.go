@@ -3,6 +3,7 @@ package onerowtest
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/guard"
+	"github.com/onerow/onerow/internal/wire"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
 )
@@ -30,11 +32,25 @@ func Workflow(t testing.TB, plan schema.Plan, ddl ...string) crashtest.Workflow 
 	if err != nil {
 		t.Fatalf("onerowtest: %v", err)
 	}
+	group, err := inGroup(t.Context(), db)
+	if err != nil {
+		t.Fatalf("onerowtest: %v", err)
+	}
 	return crashtest.Workflow{
-		DSN: dsn, Wrap: guard.Packets, Empty: tables, Tables: tables,
+		DSN: dsn, Empty: tables, Tables: tables,
 		Ignore: slices.Clone(ignored), Generated: slices.Clone(drawn), Sets: []string{"onerow_deletion", "onerow_quota_mark"},
 		Refs: references(plan),
+		Wrap: func(c driver.Connector) driver.Connector { return guard.Answered(c, group) },
 	}
+}
+
+// inGroup asks whether the server is in a MySQL replication group, which each session would with its first savepoint.
+func inGroup(ctx context.Context, db *sql.DB) (wire.Answer, error) {
+	names, err := pairs(ctx, db, wire.SQLGroup, 2)
+	if err == nil && len(names) > 0 && names[0][1] != "" {
+		return wire.Yes, nil
+	}
+	return wire.No, err
 }
 
 // ignored are columns of the toolkit's tables that a retry may change, and that nobody relies on.

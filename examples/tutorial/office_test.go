@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -52,7 +54,7 @@ func TestOffice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	call := func(method, path, key, body, want string) {
+	call := func(method, path, key, body, want string) string {
 		t.Helper()
 		r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
 		r.Header.Set("Idempotency-Key", key)
@@ -61,24 +63,30 @@ func TestOffice(t *testing.T) {
 		if got := http.StatusText(w.Code) + " " + w.Body.String(); !strings.Contains(got, want) {
 			t.Errorf("%s %s with the key %q: %s, want %q", method, path, key, got, want)
 		}
+		return w.Body.String()
 	}
-	call("POST", "/shows", "a", `{"organiser_id": 7, "title": "Hamlet"}`, `OK {"id":1,`)
-	call("POST", "/shows", "a", `{"organiser_id": 7, "title": "Hamlet"}`, `OK {"id":1,`) // a retry
+	hamlet := call("POST", "/shows", "a", `{"organiser_id": 7, "title": "Hamlet"}`, "OK")
+	call("POST", "/shows", "a", `{"organiser_id": 7, "title": "Hamlet"}`, hamlet) // a retry
+	var show Show
+	if err := json.Unmarshal([]byte(hamlet), &show); err != nil {
+		t.Fatal(err)
+	}
+	path := fmt.Sprintf("/shows/%d", show.ID)
 	call("POST", "/shows", "b", `{"organiser_id": 7, "title": "hamlet"}`, "Conflict")
 	call("POST", "/shows", "c", `{"organiser_id": 7, "title": "Macbeth"}`, "OK")
 	call("POST", "/shows", "d", `{"organiser_id": 7, "title": "Othello"}`, "OK")
 	call("POST", "/shows", "e", `{"organiser_id": 7, "title": "Lear"}`, "Unprocessable") // three each
-	call("POST", "/shows/1/tickets?seat=A1", "t1", "", `"number":1`)
-	call("POST", "/shows/1/tickets?seat=A1", "t1", "", `"number":1`) // a retry
-	call("POST", "/shows/1/tickets?seat=A1", "t2", "", "Conflict")
-	call("POST", "/shows/1/tickets?seat=A2", "t3", "", `"number":2`) // the refused sale took no number
+	call("POST", path+"/tickets?seat=A1", "t1", "", `"number":1`)
+	call("POST", path+"/tickets?seat=A1", "t1", "", `"number":1`) // a retry
+	call("POST", path+"/tickets?seat=A1", "t2", "", "Conflict")
+	call("POST", path+"/tickets?seat=A2", "t3", "", `"number":2`) // the refused sale took no number
 	call("POST", "/shows/99/tickets?seat=A2", "t4", "", "Not Found")
-	call("POST", "/shows/1/archive", "", "", `"archived"`)
-	call("POST", "/shows/1/activate", "", "", `"active"`)
-	call("DELETE", "/shows/1", "", "", `"Changed":true`)
-	call("DELETE", "/shows/1", "", "", `"Changed":false`)
+	call("POST", path+"/archive", "", "", `"archived"`)
+	call("POST", path+"/activate", "", "", `"active"`)
+	call("DELETE", path, "", "", `"Changed":true`)
+	call("DELETE", path, "", "", `"Changed":false`)
 
-	onerowtest.Queued(t, db, "show", int64(1))
+	onerowtest.Queued(t, db, "show", show.ID)
 	worker, err := cascade.NewWorker(db, plan, cascade.Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +94,7 @@ func TestOffice(t *testing.T) {
 	if err := worker.Drain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := o.tickets.Count(t.Context(), db, 1, repo.PageOptions{}, 10); left != 0 || err != nil {
+	if left, err := o.tickets.Count(t.Context(), db, show.ID, repo.PageOptions{}, 10); left != 0 || err != nil {
 		t.Errorf("%d tickets are left, %v", left, err)
 	}
 	if _, err := o.shows.Create(t.Context(), db, Show{Organiser: 7, Title: "Lear"}); errors.Is(err, limit.ErrLimit) {

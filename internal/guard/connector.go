@@ -9,6 +9,7 @@ import (
 
 	"github.com/onerow/onerow/internal/hosts"
 	"github.com/onerow/onerow/internal/sqltext"
+	"github.com/onerow/onerow/internal/wire"
 )
 
 // driverConn is what a session has that can be guarded, and driverStmt what its statements have: of the
@@ -49,6 +50,12 @@ func Packets(c driver.Connector) driver.Connector {
 	return connector{Connector: c, packets: true, left: new(leftSessions)}
 }
 
+// Answered is [Packets] for sessions whose server is known to be in a MySQL replication group, or in none, so that no
+// session asks: each then sends the same statements.
+func Answered(c driver.Connector, group wire.Answer) driver.Connector {
+	return connector{Connector: c, packets: true, group: group, left: new(leftSessions)}
+}
+
 // Opened is [New] for sessions of which more is known. utf8mb4 says that it is their only character set.
 func Opened(o *hosts.Hosts, utf8mb4 bool) driver.Connector {
 	return connector{Connector: o, utf8mb4: utf8mb4, left: new(leftSessions)}
@@ -57,6 +64,7 @@ func Opened(o *hosts.Hosts, utf8mb4 bool) driver.Connector {
 type connector struct {
 	driver.Connector
 	packets bool // of Packets
+	group   wire.Answer
 	utf8mb4 bool // is known to be the only character set of the sessions
 	left    *leftSessions
 }
@@ -81,7 +89,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("%w: it is %T", errOldDriver, conn), conn.Close())
 	}
-	return &session{inner: inner, at: at, peer: at.Peer, left: c.left, utf8mb4: c.utf8mb4,
+	return &session{inner: inner, at: at, peer: at.Peer, left: c.left, utf8mb4: c.utf8mb4, group: c.group,
 		packets: at.Takes, several: at.Takes == hosts.Together, charset: sqltext.UTF8}, nil
 }
 
