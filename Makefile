@@ -17,7 +17,7 @@ MODULES ?= $(if $(filter ./...,$(PKG)),. proof examples examples/layers,.)
 # The packages whose tests run that explore nothing; OTHERS="$(LIBRARIES)" leaves out commands, examples and what only proves.
 OTHERS ?= $(PKG)
 LIBRARIES := . ./repo ./cascade ./cascade/queue ./cascade/inspect ./cascade/admin ./cascade/recover ./cascade/page ./cascade/prommetrics \
-  ./cascade/blobassets ./cascade/internal/... ./onerowtest ./limit ./quota ./idempotency/... ./flow/... ./ordering ./serial ./schema/... ./migrations/... ./names \
+  ./cascade/blobassets ./cascade/internal/... ./onerowtest/... ./limit ./quota ./idempotency/... ./flow/... ./ordering ./serial ./schema/... ./migrations/... ./names \
   ./crashtest/... ./internal/sqltext ./internal/acknowledged ./internal/mysqlerr
 # The race detector would keep each process that ends waiting for a second.
 export GORACE ?= atexit_sleep_ms=10

@@ -63,7 +63,7 @@ var floors = [][]string{
 	{"internal/devdb/...", "internal/security", "internal/acknowledged"},
 	{"crashtest", "internal/cost", "internal/schematest/..."},
 	{"internal/racetest", "internal/zonetest", "internal/floortest"},
-	{"cascade/internal/foresttest", "onerowtest"},
+	{"cascade/internal/foresttest", "onerowtest/..."},
 }
 
 // light are the modules of others that a library links. The rest of go.mod is for the rooms in heavy, and for tests.
@@ -76,6 +76,7 @@ var heavy = map[string][]string{
 	"cascade/prommetrics":      {"github.com/prometheus/client_golang"},
 	"idempotency/prommetrics":  {"github.com/prometheus/client_golang"},
 	"schema/planfile":          {"github.com/goccy/go-yaml"},
+	"onerowtest/container":     {"github.com/testcontainers/testcontainers-go"},
 	"internal/devdb/container": {"github.com/testcontainers/testcontainers-go"},
 	"cascade/command/...": {"github.com/alecthomas/kong", "github.com/goccy/go-yaml", "github.com/prometheus/client_golang",
 		"github.com/vbauerster/mpb/v8", "golang.org/x/sync", "golang.org/x/term"},
@@ -84,7 +85,7 @@ var heavy = map[string][]string{
 // forTests are the rooms that bring the testing package, break connections or start servers: what is not a test links
 // them only within the test kit.
 var forTests = []string{"crashtest", "internal/devdb/...", "internal/security", "internal/cost", "internal/schematest/...",
-	"internal/racetest", "internal/zonetest", "internal/floortest", "internal/acknowledged", "cascade/internal/foresttest", "onerowtest"}
+	"internal/racetest", "internal/zonetest", "internal/floortest", "internal/acknowledged", "cascade/internal/foresttest", "onerowtest/..."}
 
 // withoutDatabase are the rooms that link neither database/sql nor the driver.
 var withoutDatabase = []string{"names", "internal/sqltext", "internal/key", "schema", "schema/planfile"}

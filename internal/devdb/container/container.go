@@ -1,5 +1,5 @@
 // Package container runs a MariaDB or MySQL server in a container, through testcontainers-go. Only make
-// test-docker and this package's own test link it: its dependencies are 76 packages, which a test binary
+// test-docker, onerowtest/container and this package's own test link it: its dependencies are 76 packages, which a test binary
 // that uses a server pays for at every change. Tests reach the server that it starts by ONEROW_DSN.
 package container
 

@@ -14,7 +14,7 @@ import (
 // TestWall keeps testcontainers-go out of what every change of a test compiles and links.
 func TestWall(t *testing.T) {
 	const module = "github.com/onerow/onerow/"
-	allowed := []string{module + "internal/devdb/cmd/withcontainer", module + "internal/devdb/container"}
+	allowed := []string{module + "internal/devdb/cmd/withcontainer", module + "internal/devdb/container", module + "onerowtest/container"}
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-test", "-e", "-f", `{{.ImportPath}} {{join .Deps ","}}`, module+"...").Output()
 	if err != nil {
 		t.Fatal(err)
