@@ -13,7 +13,7 @@ PKG ?= ./...
 RUN ?=
 # The modules whose tests run: the libraries and the command, what only proves, the examples. PKG is below one of them:
 # make test MODULES=proof PKG=./soak/...
-MODULES ?= $(if $(filter ./...,$(PKG)),. proof examples examples/layers,.)
+MODULES ?= $(if $(filter ./...,$(PKG)),. proof examples examples/layers site,.)
 # The packages whose tests run that explore nothing; OTHERS="$(LIBRARIES)" leaves out commands, examples and what only proves.
 OTHERS ?= $(PKG)
 LIBRARIES := . ./repo ./cascade ./cascade/queue ./cascade/inspect ./cascade/admin ./cascade/recover ./cascade/page ./cascade/prommetrics \
@@ -31,7 +31,7 @@ ENGINE ?=
 VERSION ?=
 FUZZTIME ?= 15s
 
-.PHONY: no-demo cc program chromium faketime help demo test test-race test-others test-explore test-clock test-clock-ahead test-clock-behind test-shapes test-mysql test-mariadb-11 test-settings test-galera test-group test-cluster test-docker nightly lint fuzz bench bench-peers clean server withserver
+.PHONY: no-demo cc program chromium faketime help demo test test-race test-others test-explore test-clock test-clock-ahead test-clock-behind test-shapes test-mysql test-mariadb-11 test-settings test-galera test-group test-cluster test-docker site nightly lint fuzz bench bench-peers clean server withserver
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -128,6 +128,9 @@ test-docker: cc chromium ## the same in a container: ONEROW_TEST_IMAGE=mariadb:1
 	go vet $(PKG)
 	env -u ONEROW_DSN $(BIN)/withcontainer -- $(GOTEST) -race $$(go list $(PKG) | grep -v '/internal/devdb$$')
 
+site: ## the documents and the reference as a web site in .cache/site; ARGS="-serve :8000" shows it
+	@go run -C site . $(ARGS)
+
 nightly: ## what takes hours: explorations at each level on each engine, planted bugs, soak; resumable; ARGS="-part 2/8", ARGS=-list
 	@scripts/nightly $(ARGS)
 
@@ -138,8 +141,8 @@ lint: ## gofmt, comments of at most 110 columns, and golangci-lint, the version 
 	  -e 'if ($$l =~ m{^ *//( |   - |     )\S} && length($$l) > 111) { print STDERR "$$ARGV:$$.: a comment of more than 110 columns\n"; $$bad = 1 }' \
 	  -e 'close ARGV if eof; END { exit($$bad ? 1 : 0) }'
 	@cd .github && go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 workflows/*.yml
-	@for module in . proof examples examples/layers bench; do go mod tidy -C $$module -diff; done
-	@lint=$$(scripts/get-lint); for module in . proof examples examples/layers bench; do (cd $$module; "$$lint" run ./...); done
+	@for module in . proof examples examples/layers bench site; do go mod tidy -C $$module -diff; done
+	@lint=$$(scripts/get-lint); for module in . proof examples examples/layers bench site; do (cd $$module; "$$lint" run ./...); done
 
 fuzz: server withserver ## each fuzz target for FUZZTIME (15s)
 	@$(BIN)/withserver -- scripts/fuzz-all $(FUZZTIME)
