@@ -63,7 +63,11 @@ func run(args []string) error {
 func write(dir string, files map[string][]byte) error {
 	_, err := os.Stat(filepath.Join(dir, searchIndex))
 	if errors.Is(err, fs.ErrNotExist) {
-		if entries, _ := os.ReadDir(dir); len(entries) > 0 {
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if len(entries) > 0 {
 			return fmt.Errorf("%s has files that are no site's; name another folder with -out", dir)
 		}
 	}

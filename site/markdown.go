@@ -83,15 +83,16 @@ func (s *site) document(p *page) error {
 // wideTables scroll by themselves, so that a phone's page does not.
 var wideTables = regexp.MustCompile(`(?s)<table>(.*?)</table>`)
 
+// plain is the text of a node.
 func plain(n ast.Node, source []byte) string {
-	var text strings.Builder
-	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if t, ok := n.(*ast.Text); ok && entering {
-			text.Write(t.Segment.Value(source))
-		}
-		return ast.WalkContinue, nil
-	})
-	return text.String()
+	if t, ok := n.(*ast.Text); ok {
+		return string(t.Segment.Value(source))
+	}
+	text := ""
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
+		text += plain(child, source)
+	}
+	return text
 }
 
 // link is where a link of a document leads in the site.
