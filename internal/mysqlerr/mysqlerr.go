@@ -9,11 +9,13 @@
 package mysqlerr
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -68,36 +70,44 @@ const (
 // NumberNoSavepoint is the server's "SAVEPOINT … does not exist".
 const NumberNoSavepoint = 1305
 
-// Server error numbers; the client's own (2006, 2013) never come from this driver.
-const (
-	erDuplicateEntry        = 1062
-	erServerShutdown        = 1053
-	erUnknownCom            = 1047 // Galera: "WSREP has not yet prepared node for application use"
-	erCheckRead             = 1020 // MariaDB, innodb_snapshot_isolation: record has changed since last read
-	erTooManyConnections    = 1040
-	erPacketTooLarge        = 1153
-	erAutoIncrement         = 1467 // "Failed to read auto-increment value from storage engine"
-	erLockTableFull         = 1206
-	erTooManyOfUser         = 1203
-	erOptionPrevents        = 1290 // see forbidsWrites
-	erQueryInterrupted      = 1317 // KILL QUERY
-	erReadOnlyTransaction   = 1792
-	erReadOnlyMode          = 1836
-	erNoSuchIndex           = 1176
-	erErrorDuringCommit     = 1180
-	erLockWaitTimeout       = 1205
-	erDeadlock              = 1213
-	erConnectionKilled      = 1927 // MariaDB
-	erStatementTimeout      = 1969 // MariaDB: max_statement_time
-	erQueryTimeout          = 3024 // MySQL: max_execution_time
-	erTransactionRollbackGR = 3101 // Group Replication: the certifier said no
-	erConsistencyNotAllowed = 3796 // Group Replication: this member's state does not allow causal reads
-	erConsistencyBefore     = 3797 // Group Replication: the wait before a causal read failed, as when the member leaves
-	erOfflineMode           = 3032 // MySQL: also what is left of a member that its group has expelled
-	erSessionWasKilled      = 3169 // MySQL
-	erClientInteraction     = 4031 // MySQL: disconnected because of inactivity
-	erOfflineModeReason     = 6400 // MySQL 9: 3032 with its reason
-)
+// classes are those of the server's error numbers; the client's own (2006, 2013) never come from this driver.
+//
+//nolint:gochecknoglobals // a constant
+var classes = map[uint16]Class{
+	1062: Duplicate,
+
+	1020: RolledBack, // MariaDB, innodb_snapshot_isolation: record has changed since last read
+	1180: RolledBack, // error during COMMIT
+	1213: RolledBack, // deadlock
+	1467: RolledBack, // "Failed to read auto-increment value from storage engine"
+	3101: RolledBack, // Group Replication: the certifier said no
+
+	1205: TimedOut,    // lock wait timeout
+	1206: Overflowed,  // the lock table is full
+	1317: Interrupted, // KILL QUERY
+	1969: Interrupted, // MariaDB: max_statement_time
+	3024: Interrupted, // MySQL: max_execution_time
+
+	1040:           NotHere, // too many connections
+	1047:           NotHere, // Galera: "WSREP has not yet prepared node for application use"
+	1203:           NotHere, // too many connections of the user
+	optionPrevents: NotHere, // see forbidsWrites
+	1792:           NotHere, // the transaction is read only
+	1836:           NotHere, // read-only mode
+	3032:           NotHere, // MySQL, offline mode: also what is left of a member that its group has expelled
+	3796:           NotHere, // Group Replication: this member's state does not allow causal reads
+	3797:           NotHere, // Group Replication: the wait before a causal read failed, as when the member leaves
+	6400:           NotHere, // MySQL 9: 3032 with its reason
+
+	1153: TooLarge,
+
+	1053: ConnectionLost, // the server shuts down
+	1927: ConnectionLost, // MariaDB: the connection was killed
+	3169: ConnectionLost, // MySQL: the session was killed
+	4031: ConnectionLost, // MySQL: disconnected because of inactivity
+}
+
+const optionPrevents = 1290
 
 // ErrElsewhere is matched by an error of a connector that found no server to use, where that may change: its
 // class is [NotHere].
@@ -113,10 +123,10 @@ func Classify(err error) Class {
 	}
 	var my *mysql.MySQLError
 	if errors.As(err, &my) {
-		if my.Number == erOptionPrevents && !forbidsWrites(my.Message) {
+		if my.Number == optionPrevents && !forbidsWrites(my.Message) {
 			return Fatal
 		}
-		return classifyNumber(my.Number)
+		return cmp.Or(classes[my.Number], Fatal)
 	}
 	if errors.Is(err, driver.ErrBadConn) {
 		return NotSent
@@ -142,7 +152,7 @@ func Number(err error) uint16 {
 }
 
 // NoSuchIndex says whether a statement named an index that its table does not have. It has done nothing.
-func NoSuchIndex(err error) bool { return Number(err) == erNoSuchIndex }
+func NoSuchIndex(err error) bool { return Number(err) == 1176 }
 
 // NoSuchSavepoint says whether a statement named a savepoint that its transaction does not have. It has done
 // nothing.
@@ -155,54 +165,22 @@ func forbidsWrites(message string) bool {
 	return strings.Contains(message, "read-only") || strings.Contains(message, "read_only")
 }
 
-func classifyNumber(number uint16) Class {
-	switch number {
-	case erDuplicateEntry:
-		return Duplicate
-	case erDeadlock, erErrorDuringCommit, erTransactionRollbackGR, erCheckRead, erAutoIncrement:
-		return RolledBack
-	case erLockWaitTimeout:
-		return TimedOut
-	case erQueryInterrupted, erStatementTimeout, erQueryTimeout:
-		return Interrupted
-	case erLockTableFull:
-		return Overflowed
-	case erUnknownCom, erOptionPrevents, erReadOnlyTransaction, erReadOnlyMode, erTooManyConnections, erTooManyOfUser,
-		erOfflineMode, erOfflineModeReason, erConsistencyNotAllowed, erConsistencyBefore:
-		return NotHere
-	case erPacketTooLarge:
-		return TooLarge
-	case erServerShutdown, erConnectionKilled, erSessionWasKilled, erClientInteraction:
-		return ConnectionLost
-	}
-	return Fatal
-}
-
 // FromDriver says whether err can only come from the driver of a database. A
 // network error may as well be that of a call to elsewhere.
 func FromDriver(err error) bool {
-	var my *mysql.MySQLError
-	return errors.As(err, &my) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, mysql.ErrPktTooLarge) || errors.Is(err, driver.ErrBadConn)
+	return Number(err) != 0 || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, mysql.ErrPktTooLarge) || errors.Is(err, driver.ErrBadConn)
 }
 
 // MayRunAgain says whether a transaction that met err before its COMMIT was
 // sent left nothing behind and may be run again from its first statement.
 func MayRunAgain(err error) bool {
-	switch Classify(err) {
-	case RolledBack, TimedOut, NotHere, ConnectionLost, NotSent:
-		return true
-	}
-	return false
+	return slices.Contains([]Class{RolledBack, TimedOut, NotHere, ConnectionLost, NotSent}, Classify(err))
 }
 
 // EndsTransaction says whether, after err, nothing more may be sent in the transaction: it is
 // gone, or may be.
 func EndsTransaction(err error) bool {
-	switch Classify(err) {
-	case Overflowed, TooLarge:
-		return true
-	}
-	return MayRunAgain(err)
+	return MayRunAgain(err) || slices.Contains([]Class{Overflowed, TooLarge}, Classify(err))
 }
 
 // Answers says whether err is what a function found out, and not that the server, the connection
@@ -222,11 +200,7 @@ func IsContext(err error) bool {
 // RefusedCommit says whether err, the answer to a COMMIT, proves that nothing
 // was committed. Every other error leaves the outcome unknown.
 func RefusedCommit(err error) bool {
-	switch Classify(err) {
-	case RolledBack, TimedOut, NotHere, NotSent:
-		return true
-	}
-	return false
+	return slices.Contains([]Class{RolledBack, TimedOut, NotHere, NotSent}, Classify(err))
 }
 
 // onlyContext: context.DeadlineExceeded has a Timeout method and so passes for a
