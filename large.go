@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -55,96 +56,91 @@ const (
 	leastLimit = 1 << 10
 )
 
-// largeStatement is one at which the connection was lost. Nobody looks at sizes before that.
-type largeStatement struct {
-	err      error
-	size     int64 // with its values quoted and escaped, as the driver interpolates them
-	argument int   // the largest, from 1 on
-	raw      int64 // its size as it is
-}
-
-// large measures the statement that err was met at. nil: it was not large, or err says nothing of the kind.
-func large(err error, query string, args []any) *largeStatement {
+// large measures the statement that the connection was lost at, with its values quoted and escaped, as the
+// driver interpolates them. Nobody looks at sizes before that. nil: it was not large, or err says nothing of
+// the kind.
+func large(err error, query string, args []any) *TooLargeError {
 	class := mysqlerr.Classify(err)
 	if class != mysqlerr.ConnectionLost && class != mysqlerr.TooLarge {
 		return nil
 	}
-	l := &largeStatement{err: err, size: int64(len(query))}
+	e := &TooLargeError{Size: int64(len(query)), Err: err}
 	for i, arg := range args {
 		raw, escaped := sizes(arg)
-		l.size += escaped
-		if raw > l.raw {
-			l.raw, l.argument = raw, i+1
+		e.Size += escaped
+		if raw > e.ArgumentSize {
+			e.ArgumentSize, e.Argument = raw, i+1
 		}
 	}
-	if l.raw < int64(len(query)) {
-		l.argument, l.raw = 0, 0
+	if e.ArgumentSize < int64(len(query)) {
+		e.Argument, e.ArgumentSize = 0, 0
 	}
-	if l.size < leastLarge && class != mysqlerr.TooLarge || l.size < leastLimit {
+	if e.Size < leastLarge && class != mysqlerr.TooLarge || e.Size < leastLimit {
 		return nil
 	}
-	return l
+	return e
 }
 
 // sizes of a value, as it is and as a part of the statement's text.
 func sizes(arg any) (raw, escaped int64) {
-	value, err := driver.DefaultParameterConverter.ConvertValue(arg)
-	if err != nil {
-		return 0, 0
-	}
-	special := 0
-	switch v := value.(type) {
+	var text string
+	switch v, err := driver.DefaultParameterConverter.ConvertValue(arg); v := v.(type) {
 	case string:
-		raw, special = int64(len(v)), escapes(v)
+		text = v
 	case []byte:
-		raw, special = int64(len(v)), escapes(v)
+		text = string(v)
 	default:
+		if err != nil {
+			return 0, 0
+		}
 		return 0, int64(len("'2006-01-02 15:04:05.000000'"))
 	}
-	return raw, raw + int64(special+len("_binary''"))
-}
-
-// escapes is how many bytes of a value are sent as two.
-func escapes[T string | []byte](value T) (n int) {
-	for i := range len(value) {
-		switch value[i] {
-		case 0, '\n', '\r', '\x1a', '\'', '"', '\\':
-			n++
+	special := 0
+	for _, c := range []byte(text) {
+		if strings.IndexByte("\x00\n\r\x1a'\"\\", c) >= 0 {
+			special++
 		}
 	}
-	return n
+	return int64(len(text)), int64(len(text) + special + len("_binary''"))
 }
 
 // sqlLimit reads a variable.
 const sqlLimit = `SELECT @@max_allowed_packet`
 
-// tooLarge asks the server, in another session, whether a statement that the session was lost at fits. A
+// ask asks the server, in another session, whether a statement that the session was lost at fits. A
 // statement whose values would fit as they are, only not escaped and together, counts as too large when it is
 // lost a second time: whether the driver sends them so is its setting. nil: it fits, or nobody answers. One
 // statement, up to 3 where sessions are lost.
-func (l *largeStatement) tooLarge(ctx context.Context, pool DB, err error, again bool) *TooLargeError {
-	e := &TooLargeError{Size: l.size, Argument: l.argument, ArgumentSize: l.raw, Err: err}
-	certain := mysqlerr.Classify(l.err) == mysqlerr.TooLarge
-	if errors.Is(l.err, mysql.ErrPktTooLarge) {
-		return e
+func (e *TooLargeError) ask(ctx context.Context, pool DB, err error, again bool) error {
+	if errors.Is(e.Err, mysql.ErrPktTooLarge) {
+		return e.as(err)
 	}
+	var limit int64
 	for range 3 { // the pool may hand out the session that the server is about to close
-		if mysqlerr.Classify(QueryRow(ctx, pool, sqlLimit, nil, &e.Limit)) != mysqlerr.ConnectionLost {
+		if mysqlerr.Classify(QueryRow(ctx, pool, sqlLimit, nil, &limit)) != mysqlerr.ConnectionLost {
 			break
 		}
-		e.Limit = 0
+		limit = 0
 	}
-	switch {
-	case certain, e.Limit > 0 && l.raw >= e.Limit, e.Limit > 0 && l.size >= e.Limit && again:
-		return e
+	if mysqlerr.Classify(e.Err) != mysqlerr.TooLarge && (limit == 0 || e.ArgumentSize < limit && !(again && e.Size >= limit)) {
+		return nil
 	}
-	return nil
+	found := e.as(err)
+	found.Limit = limit
+	return found
+}
+
+// as is the detail with what its caller is told.
+func (e *TooLargeError) as(err error) *TooLargeError {
+	told := *e
+	told.Err = err
+	return &told
 }
 
 // hint says at a joined transaction's error what may be behind it: there is no other session to ask in.
-func (l *largeStatement) hint(err error) error {
-	if mysqlerr.Classify(l.err) == mysqlerr.TooLarge {
-		return &TooLargeError{Size: l.size, Argument: l.argument, ArgumentSize: l.raw, Err: err}
+func (e *TooLargeError) hint(err error) error {
+	if mysqlerr.Classify(e.Err) != mysqlerr.TooLarge {
+		return fmt.Errorf("%w (the statement had %d bytes: perhaps more than the server's max_allowed_packet)", err, e.Size)
 	}
-	return fmt.Errorf("%w (the statement had %d bytes: perhaps more than the server's max_allowed_packet)", err, l.size)
+	return e.as(err)
 }

@@ -1,6 +1,7 @@
 package onerow
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -14,13 +15,7 @@ import (
 // PrepareContext prepares a statement, unless the transaction is poisoned. What the statement meets later
 // does not poison the Tx: on a pool of package pool the session sees it, on another pool return its error.
 func (tx *Tx) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
-	if err := tx.poisoned(); err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err //nolint:wrapcheck // see ExecContext
-	}
-	if err := tx.admit(ctx, query); err != nil {
+	if err := tx.ready(ctx, query); err != nil {
 		return nil, err
 	}
 	h, ok := tx.db.(interface {
@@ -38,13 +33,7 @@ func (tx *Tx) PrepareContext(ctx context.Context, query string) (*sql.Stmt, erro
 // is [ErrTxPoisoned], and nothing is sent. What only Scan reports does not poison the Tx, as with
 // [Tx.PrepareContext]; it does in [QueryRow].
 func (tx *Tx) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	if err := tx.poisoned(); err != nil {
-		return failedRow(err)
-	}
-	if err := ctx.Err(); err != nil {
-		return failedRow(err)
-	}
-	if err := tx.admit(ctx, query); err != nil {
+	if err := tx.ready(ctx, query); err != nil {
 		return failedRow(err)
 	}
 	h, ok := tx.db.(interface {
@@ -65,6 +54,11 @@ func (tx *Tx) QueryRowContext(ctx context.Context, query string, args ...any) *s
 func (tx *Tx) SQL() *sql.Tx {
 	tx.escaped = true
 	return within(tx.db)
+}
+
+// ready says why a statement may not be sent, or nil.
+func (tx *Tx) ready(ctx context.Context, query string) error {
+	return cmp.Or(tx.poisoned(), ctx.Err(), tx.admit(ctx, query)) // which sends nothing after the others
 }
 
 // within is the *sql.Tx in a handle.

@@ -28,7 +28,7 @@ type guarded struct {
 // poison is the first error that ended the transaction.
 type poison struct {
 	err   error
-	large *largeStatement // at which it was met, if it was large
+	large *TooLargeError // the statement that it was met at, if it was large
 }
 
 // ExecContext runs a statement, unless the transaction is poisoned.

@@ -37,7 +37,7 @@ type attempt struct {
 	// waited: it ended by a lock wait timeout, or its session was lost under a statement.
 	waited bool
 	// large is the statement that the session was lost at, if it was a large one.
-	large *largeStatement
+	large *TooLargeError
 }
 
 // retry calls try until another run is of no use, with growing pauses of random length. It ends after

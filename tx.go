@@ -117,7 +117,7 @@ func pooled(ctx context.Context, db DB, try func() attempt) error {
 		if errors.As(err, &unanswered) { // not where the statement is one that the server never takes
 			err = unanswered.Err
 		}
-		if e := a.large.tooLarge(ctx, db, err, losses > 1); e != nil {
+		if e := a.large.ask(ctx, db, err, losses > 1); e != nil {
 			return attempt{err: e, settled: !unknown}
 		}
 		return a

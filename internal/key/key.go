@@ -21,15 +21,7 @@ const MaxLen = 512
 // ErrInvalid means: a value cannot be a key, or text is not an encoded key.
 var ErrInvalid = errors.New("onerow: not a key")
 
-// Encode writes the parts of a key, readable in a database shell:
-//
-//	42            an integer of any kind, in decimal
-//	'abc          text, as stored in its row; , ' and % are written %2C %27 %25
-//	0x00ff        bytes, in hexadecimal
-//	7,'en         a composite key, its parts in the order of the key's columns
-//
-// Types that are based on an integer, a string or bytes count as these. A nil, an empty list, another type
-// or more than [MaxLen] bytes is [ErrInvalid].
+// Encode writes the parts of a key as onerow.EncodeKey says.
 func Encode(parts ...any) (string, error) {
 	if len(parts) == 0 {
 		return "", fmt.Errorf("%w: it has no parts", ErrInvalid)
@@ -78,12 +70,10 @@ var (
 	unescapeText = strings.NewReplacer("%25", "%", "%2C", ",", "%27", "'")
 )
 
-// Decode is the inverse of [Encode]: the parts as int64, uint64 (only above
-// the largest int64), string or []byte. Anything that Encode would not have
-// written is [ErrInvalid].
+// Decode reads what [Encode] wrote, as onerow.DecodeKey says.
 func Decode(encoded string) ([]any, error) {
 	var parts []any
-	for _, text := range strings.Split(encoded, ",") {
+	for text := range strings.SplitSeq(encoded, ",") {
 		part, err := decodePart(text)
 		if err != nil {
 			return nil, err
