@@ -93,8 +93,13 @@ func (tx *Tx) mark(ctx context.Context, name string) (real bool, err error) {
 	}
 	if outer.group == wire.NotAsked {
 		var set bool
-		if outer.group, set, err = tx.askGroup(ctx, name); set || err != nil {
-			return set, err
+		outer.group, set, err = wire.AskGroup(name, func(text string) (value string, err error) {
+			var what string
+			err = QueryRow(ctx, tx, text, nil, &what, &value)
+			return value, err
+		})
+		if set || err != nil {
+			return set, err //nolint:wrapcheck // as the statement's
 		}
 	}
 	if outer.group == wire.Yes {
@@ -102,27 +107,6 @@ func (tx *Tx) mark(ctx context.Context, name string) (real bool, err error) {
 	}
 	_, err = tx.ExecContext(ctx, "SAVEPOINT "+name)
 	return true, err
-}
-
-// askGroup asks whether the server is in a group, and sets the savepoint where the answer is one that it is
-// set.
-func (tx *Tx) askGroup(ctx context.Context, name string) (group wire.Answer, set bool, err error) {
-	var what, value string
-	err = QueryRow(ctx, tx, wire.Mark(name), nil, &what, &value)
-	if mysqlerr.Number(err) != 0 && !mysqlerr.EndsTransaction(err) {
-		if err = QueryRow(ctx, tx, wire.SQLGroup, nil, &what, &value); errors.Is(err, sql.ErrNoRows) {
-			return wire.No, false, nil
-		}
-	}
-	switch {
-	case errors.Is(err, sql.ErrNoRows), err == nil && value == wire.MarkedByGuard:
-		return wire.No, true, nil // from now on as plain text
-	case err != nil:
-		return wire.NotAsked, false, err
-	case value == "0", value == "":
-		return wire.No, false, nil
-	}
-	return wire.Yes, false, nil
 }
 
 // dirty says whether something may have been written since there were so many writes.

@@ -58,7 +58,7 @@ func TestSessionsGoBackClean(t *testing.T) {
 		{"START/**/TRANSACTION"}, {"START /*x*/ TRANSACTION"}, {"/*!50000 START TRANSACTION */"}, {"/*! SET autocommit = 0 */"}, {"/*!40101 SET autocommit = 0 */"},
 		{"BEGIN", "SAVEPOINT s", "ROLLBACK /*x*/ TO SAVEPOINT s"}, {"BEGIN", "SAVEPOINT s", "ROLLBACK--\nTO s"}, {"SET @o = 0", "SET autocommit = @o"},
 		{"--\nBEGIN"}, {"#\nBEGIN"}, {"BEGIN /* ; */"}, {"SET @a = 1, autocommit = 0"}, {"SET @@session.autocommit := OFF"}, {"SET @@autocommit = (SELECT 0)"},
-		{"CALL begins()"}, {"SET @s = 'SET autocommit = 0'", "PREPARE s FROM @s", "EXECUTE s"}, {"BEGIN", "COMMIT AND CHAIN"}, {"BEGIN", "ROLLBACK AND CHAIN"},
+		{"CALL begins()"}, {"SET @s = 'SET autocommit = 0'", "PREPARE s FROM @s", "EXECUTE s"}, {"BEGIN", "COMMIT AND CHAIN"}, {"BEGIN", "ROLLBACK AND CHAIN"}, {"COMMIT AND CHAIN"}, {"ROLLBACK AND CHAIN"},
 		{"SET SESSION completion_type = 'CHAIN'", "BEGIN", "COMMIT"}, {"SET completion_type = 1", "BEGIN", "ROLLBACK"}, {"XA START 'x'"}, {"BEGIN", "SET autocommit = 1"}, {"SET autocommit = 0, autocommit = 1", "BEGIN"}, {"LOCK TABLES account WRITE"},
 	}
 	if dbtest.Server(t).Engine() == devdb.MariaDB {

@@ -6,7 +6,7 @@
 //   - connector: what is wrapped, and how
 //   - session: what ends a transaction, and what may be sent then
 //   - conn, stmt: the interfaces of a driver, forwarded
-//   - text: what a text does to the transaction; unclear: a text that is not understood
+//   - text: what a text may do, and one that is not understood
 //   - savepoint: savepoints where the server's are not safe
 //   - packet, packet_query: statements that travel together, with BEGIN and COMMIT
 //   - kept: queries that stay prepared

@@ -13,6 +13,7 @@ import (
 
 	"github.com/onerow/onerow/internal/hosts"
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/sqltext"
 	"github.com/onerow/onerow/internal/wire"
 )
 
@@ -44,17 +45,15 @@ func (c *session) prepares(query string) bool { return c.several && several(quer
 
 // head is what goes before the next statement: BEGIN, if it waits and may. What waits for COMMIT is sent
 // first, for it was not the last. skip: the statement is to be prepared.
-func (c *session) head(ctx context.Context, r reading, query string, args []driver.NamedValue) (head string, skip bool, err error) {
+func (c *session) head(ctx context.Context, r sqltext.Statement, query string, args []driver.NamedValue) (head string, skip bool, err error) {
 	prepares := c.prepares(query) || len(args) > 0 && (c.alien || r.Differs)
-	if c.last != nil || c.pending && (prepares || c.packets == hosts.OnePacketEach || r.verb != verbOther) {
-		if err := c.flush(ctx); err != nil {
-			return "", false, err
-		}
+	if c.last != nil || c.pending && (prepares || c.packets == hosts.OnePacketEach || !leavesTx(r.Kind)) {
+		err = c.flush(ctx)
 	}
 	if c.pending {
 		head = sqlBegin + "; "
 	}
-	return head, prepares, nil
+	return head, prepares, err
 }
 
 // sent looks at the answer to a statement with its head. Where the driver did not send it, for it is to be
@@ -67,10 +66,7 @@ func (c *session) sent(ctx context.Context, head string, err error) error {
 		c.pending = false
 		return err
 	}
-	if ferr := c.flush(ctx); ferr != nil {
-		return ferr
-	}
-	return err
+	return cmp.Or(c.flush(ctx), err)
 }
 
 // flush sends what waits.
@@ -93,13 +89,11 @@ func (c *session) forBatch(ctx context.Context) error {
 	if err := c.usable(ctx); err != nil {
 		return err
 	}
-	if c.last != nil {
-		if err := c.flush(ctx); err != nil {
-			return err
-		}
-	}
 	c.writes++
-	return nil
+	if c.last == nil {
+		return nil
+	}
+	return c.flush(ctx)
 }
 
 // execBatch sends statements together, or has them wait for COMMIT.
@@ -174,11 +168,8 @@ func notOne(err error) error {
 
 // apart sends each by itself, prepared: the driver cannot put the arguments in.
 func (c *session) apart(ctx context.Context, w *waiting, commits bool) error {
-	if c.pending {
-		if err := c.text(ctx, sqlBegin); err != nil {
-			return err
-		}
-		c.pending = false
+	if err := c.flush(ctx); err != nil {
+		return err
 	}
 	args := w.args
 	for _, s := range w.Stmts {

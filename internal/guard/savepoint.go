@@ -2,10 +2,12 @@ package guard
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -13,6 +15,7 @@ import (
 	"github.com/onerow/onerow/internal/hosts"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/sqltext"
 	"github.com/onerow/onerow/internal/wire"
 )
 
@@ -23,23 +26,20 @@ type savepoint struct {
 }
 
 // savepoint does what a statement about a savepoint asks for; done is false where it is to be sent as it is.
-func (c *session) savepoint(ctx context.Context, r reading) (done bool, err error) {
-	v, name := r.verb, r.Name
-	if !c.open() || v != verbSavepoint && v != verbUndo && v != verbRelease {
+func (c *session) savepoint(ctx context.Context, r sqltext.Statement) (done bool, err error) {
+	switch {
+	case !c.open():
+		return false, nil
+	case r.Kind == sqltext.Savepoint:
+		return true, c.mark(ctx, r.Name)
+	case c.group != wire.Yes, r.Kind != sqltext.RollbackTo && r.Kind != sqltext.Release:
 		return false, nil
 	}
-	if v == verbSavepoint {
-		return true, c.mark(ctx, name)
-	}
-	if c.group != wire.Yes {
-		return false, nil
-	}
-	name = strings.ToLower(name)
-	for i := len(c.savepoints) - 1; i >= 0; i-- {
-		s := c.savepoints[i]
+	name := strings.ToLower(r.Name)
+	for i, s := range slices.Backward(c.savepoints) {
 		switch {
 		case s.name != name:
-		case v == verbRelease:
+		case r.Kind == sqltext.Release:
 			c.savepoints = c.savepoints[:i]
 			return true, nil
 		default:
@@ -75,29 +75,26 @@ func (c *session) mark(ctx context.Context, name string) error {
 		c.savepoints = append(c.savepoints, savepoint{strings.ToLower(name), c.writes})
 		return nil
 	}
-	return c.done(understood(verbSavepoint), c.text(ctx, "SAVEPOINT "+ident.Quote(name)))
+	return c.done(sqltext.Statement{Kind: sqltext.Savepoint}, c.text(ctx, "SAVEPOINT "+ident.Quote(name)))
 }
 
 // askGroup asks, and says whether the savepoint is set by that.
 func (c *session) askGroup(ctx context.Context, name string) (set bool, err error) {
-	rows, err := hosts.Rows(ctx, c.inner, wire.Mark(ident.Quote(name)))
-	set = len(rows) == 0
-	if err = c.note(err); mysqlerr.Number(err) != 0 && c.lost == nil && c.waited == nil { // the comments are not understood
-		rows, err = hosts.Rows(ctx, c.inner, wire.SQLGroup)
-		set, err = false, c.note(err)
-	}
-	if err != nil {
-		return false, err
-	}
-	c.group = wire.No
-	if len(rows) > 0 && rows[0][1] != "0" && rows[0][1] != "" {
-		c.group = wire.Yes
-	}
-	return set, nil
+	c.group, set, err = wire.AskGroup(ident.Quote(name), func(text string) (string, error) {
+		rows, err := hosts.Rows(ctx, c.inner, text)
+		if err == nil && len(rows) == 0 {
+			return "", sql.ErrNoRows
+		}
+		if err = c.note(err); err != nil {
+			return "", err
+		}
+		return rows[0][1], nil
+	})
+	return set, err
 }
 
 // count notes whether a statement may have written.
-func (c *session) count(r reading, result driver.Result, err error) {
+func (c *session) count(r sqltext.Statement, result driver.Result, err error) {
 	affected := int64(-1)
 	if result != nil && err == nil {
 		if n, err := result.RowsAffected(); err == nil {

@@ -69,31 +69,6 @@ func (c *session) TakesPackets() bool { return c.packets != hosts.OnePacketEach 
 
 func (c *session) open() bool { return c.inTx || c.inText || c.manual }
 
-// admit says whether a statement may be sent, and what it will do to the transaction.
-func (c *session) admit(ctx context.Context, query string) (reading, error) {
-	r := read(query, c.charset)
-	switch {
-	case c.closed:
-		return r, driver.ErrBadConn
-	case c.call != nil && r.EndsTx():
-		return r, fmt.Errorf("%w: %s", wire.ErrEndsTx, r.Kind)
-	case r.verb == verbRollback || r.verb == verbXAEnd && c.lost != nil:
-		return r, c.idle()
-	}
-	if err := c.usable(ctx); err != nil {
-		return r, err
-	}
-	switch r.verb {
-	case verbUnclear:
-		return r, c.unclear(ctx)
-	case verbDDL:
-		if c.inTx { // what fails may have committed before, or not
-			return r, c.before(ctx)
-		}
-	}
-	return r, nil
-}
-
 func (c *session) usable(ctx context.Context) error {
 	if c.closed {
 		return driver.ErrBadConn
@@ -126,45 +101,43 @@ func (c *session) usable(ctx context.Context) error {
 }
 
 // done notes what the answer to a statement means for the transaction, and returns it.
-func (c *session) done(r reading, err error) error {
-	v := r.verb
-	if v == verbDDL && c.inTx && c.unsure == "" && c.lost == nil && !errors.Is(err, driver.ErrSkip) { // in a group
+func (c *session) done(r sqltext.Statement, err error) error {
+	if r.Kind == sqltext.Commits && c.inTx && c.unsure == "" && c.lost == nil && !errors.Is(err, driver.ErrSkip) { // in a group
 		c.forget()
 		if c.pending = err == nil; err != nil {
 			c.lost = err
 		}
 	}
 	if err != nil {
-		if !errors.Is(err, driver.ErrSkip) && (v == verbRollback || v == verbCommit && !refusedCommit(err)) {
+		if !errors.Is(err, driver.ErrSkip) && (r.Kind == sqltext.Rollback || r.Kind == sqltext.Commit && !refusedCommit(err)) {
 			c.kill()
 		}
 		return c.note(err)
 	}
-	switch v {
-	case verbBegin, verbCommit, verbRollback, verbAuto:
-		c.forget()
-	}
-	if r.ChangesMode() {
+	if r.SetsMode {
 		c.foreign()
 	}
-	c.chain = c.chain || r.SetsChain()
+	c.chain = c.chain || r.SetsChain
 	c.worn = c.worn || c.chain || r.Quits || r.Locks
-	switch v {
-	case verbBegin:
+	switch r.Kind {
+	case sqltext.Begin:
+		c.forget()
 		c.inText = true
-	case verbDDL:
+	case sqltext.Commits:
 		c.inText = false
-	case verbCommit, verbRollback:
+	case sqltext.Commit, sqltext.Rollback:
+		c.forget()
 		c.inText = c.chain && !r.NoChain
 		c.pending = c.inTx && !c.inText && c.lost == nil // what follows is for the COMMIT of database/sql
-	case verbManual:
+		if r.Kind == sqltext.Rollback && !c.inTx {
+			c.lost, c.waited = nil, nil
+		}
+	case sqltext.AutocommitOff:
 		c.manual = true
-	case verbAuto:
+	case sqltext.AutocommitOn:
+		c.forget()
 		c.inText = c.inText && !c.manual // it commits if autocommit was off, else it does nothing
 		c.manual = false
-	}
-	if v == verbRollback && !c.inTx {
-		c.lost, c.waited = nil, nil
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"reflect"
 
+	"github.com/onerow/onerow/internal/sqltext"
 	"github.com/onerow/onerow/internal/wire"
 )
 
@@ -48,7 +49,7 @@ func (s textStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (d
 }
 
 // ready admits a statement that is prepared, and sends before it what waits.
-func (c *session) ready(ctx context.Context, query string) (reading, error) {
+func (c *session) ready(ctx context.Context, query string) (sqltext.Statement, error) {
 	r, err := c.admit(ctx, query)
 	if err == nil {
 		err = c.flush(ctx)
@@ -100,8 +101,8 @@ func (c *session) rows(inner driver.Rows) driver.Rows {
 	return &watchedRows{Rows: inner, conn: c}
 }
 
-// watchedRows has all optional interfaces; those that the wrapped rows lack answer as database/sql would
-// have.
+// watchedRows has the optional interfaces that rows of MySQL have; those that the wrapped rows lack answer as
+// database/sql would have.
 type watchedRows struct {
 	driver.Rows
 	conn   *session
@@ -110,11 +111,7 @@ type watchedRows struct {
 
 // Next reads a row.
 func (r *watchedRows) Next(dest []driver.Value) error {
-	err := r.Rows.Next(dest)
-	if err != nil && err != io.EOF { //nolint:errorlint // database/sql compares in this way
-		return r.conn.note(err)
-	}
-	return err
+	return r.noted(r.Rows.Next(dest))
 }
 
 // Close reads what was not read, and may meet an error there.
@@ -138,11 +135,14 @@ func (r *watchedRows) NextResultSet() error {
 	if !ok {
 		return io.EOF
 	}
-	err := next.NextResultSet()
-	if err != nil && err != io.EOF { //nolint:errorlint // database/sql compares in this way
-		return r.conn.note(err)
+	return r.noted(next.NextResultSet())
+}
+
+func (r *watchedRows) noted(err error) error {
+	if err == nil || err == io.EOF { //nolint:errorlint // database/sql compares in this way
+		return err
 	}
-	return err
+	return r.conn.note(err)
 }
 
 // ColumnTypeScanType asks the wrapped rows.
@@ -159,14 +159,6 @@ func (r *watchedRows) ColumnTypeDatabaseTypeName(i int) string {
 		return t.ColumnTypeDatabaseTypeName(i)
 	}
 	return ""
-}
-
-// ColumnTypeLength asks the wrapped rows.
-func (r *watchedRows) ColumnTypeLength(i int) (length int64, ok bool) {
-	if t, has := r.Rows.(driver.RowsColumnTypeLength); has {
-		return t.ColumnTypeLength(i)
-	}
-	return 0, false
 }
 
 // ColumnTypeNullable asks the wrapped rows.

@@ -4,7 +4,7 @@ package sqltext
 type body struct {
 	kind   Kind
 	target bool // names with a parenthesis are the table, not a function
-	named  bool // likewise, of common table expressions
+	named  bool // likewise, of common table expressions; the main verb says the kind
 	listed bool // ends at a comma
 	depth  int  // of parentheses
 }

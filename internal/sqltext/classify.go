@@ -10,7 +10,7 @@ func Classify(text string, charset Charset) Statement {
 		p.next()
 	}
 	if p.tok != end || p.st.Kind == Unclear {
-		return Statement{Placeholders: p.st.Placeholders}
+		return Statement{}
 	}
 	if p.st.Kind == Read && p.st.Calls {
 		p.st.Kind = Write
@@ -54,7 +54,7 @@ type parser struct {
 // statement reads up to its end, a semicolon or where it is not understood.
 func (p *parser) statement() {
 	if p.isByte('(') {
-		p.query(Read, false)
+		p.query(body{kind: Read})
 		return
 	}
 	if p.tok != word {
@@ -62,22 +62,16 @@ func (p *parser) statement() {
 	}
 	var buf [maxWord]byte
 	verb := upper(&buf, p.raw())
-	switch string(verb) {
-	case "SELECT", "VALUES", "TABLE":
-		p.query(Read, false)
-		return
-	case "INSERT", "REPLACE":
-		p.query(Write, true)
-		return
-	case "UPDATE", "DELETE":
-		p.query(Write, false)
-		return
-	case "WITH":
-		p.query(Unclear, false) // the main verb says it
-		return
-	}
 	p.next()
 	switch string(verb) {
+	case "SELECT", "VALUES", "TABLE":
+		p.query(body{kind: Read})
+	case "INSERT", "REPLACE":
+		p.query(body{kind: Write, target: true})
+	case "UPDATE", "DELETE":
+		p.query(body{kind: Write})
+	case "WITH":
+		p.query(body{named: true})
 	case "BEGIN":
 		p.accept("WORK")
 		p.ends(Begin)
@@ -89,15 +83,15 @@ func (p *parser) statement() {
 	case "ROLLBACK":
 		p.accept("WORK")
 		if p.accept("TO") {
-			p.savepoint(RollbackTo, true)
+			p.savepoint(RollbackTo)
 		} else {
 			p.completion(Rollback)
 		}
 	case "SAVEPOINT":
-		p.savepoint(Savepoint, false)
+		p.name(Savepoint)
 	case "RELEASE":
 		if p.accept("SAVEPOINT") {
-			p.savepoint(Release, false)
+			p.name(Release)
 		}
 	case "XA":
 		p.xa()
@@ -114,48 +108,34 @@ func (p *parser) statement() {
 func (p *parser) rarely(verb string) {
 	switch verb {
 	case "SHOW", "DO", "HELP", "KILL", "SIGNAL", "RESIGNAL":
-		p.rest(Read)
+		p.rest(Read, true)
 	case "EXPLAIN", "DESCRIBE", "DESC":
-		if !p.is("ANALYZE") { // it runs what it explains
-			p.rest(Read)
-		}
+		p.rest(Read, !p.is("ANALYZE")) // it runs what it explains
 	case "GET":
-		if p.is("DIAGNOSTICS") || p.is("CURRENT") {
-			p.rest(Read)
-		}
+		p.rest(Read, p.is("DIAGNOSTICS") || p.is("CURRENT"))
 	case "CREATE", "DROP":
-		kind := Commits
-		if p.accept("OR") && !p.accept("REPLACE") || p.is("PREPARE") {
-			return
+		known := (!p.accept("OR") || p.accept("REPLACE")) && !p.is("PREPARE")
+		if known && p.accept("TEMPORARY") {
+			p.rest(Temporary, true)
+		} else {
+			p.rest(Commits, known)
 		}
-		if p.accept("TEMPORARY") {
-			kind = Temporary
-		}
-		p.rest(kind)
 	case "ALTER":
-		if !p.is("INSTANCE") {
-			p.rest(Commits)
-		}
+		p.rest(Commits, !p.is("INSTANCE"))
 	case "LOCK":
-		if p.is("TABLE") || p.is("TABLES") {
-			p.st.Locks = true
-			p.rest(Commits)
-		}
+		p.st.Locks = true
+		p.rest(Commits, p.is("TABLE") || p.is("TABLES"))
 	case "FLUSH":
 		p.st.Locks = true // WITH READ LOCK, FOR EXPORT
-		p.rest(Commits)
+		p.rest(Commits, true)
 	case "RENAME", "TRUNCATE", "GRANT", "REVOKE", "OPTIMIZE", "REPAIR":
-		p.rest(Commits)
+		p.rest(Commits, true)
 	case "STOP":
-		if p.is("SLAVE") || p.is("REPLICA") {
-			p.rest(Commits)
-		}
+		p.rest(Commits, p.is("SLAVE") || p.is("REPLICA"))
 	case "ANALYZE":
 		for p.accept("NO_WRITE_TO_BINLOG") || p.accept("LOCAL") { //nolint:revive // reads on
 		}
-		if p.is("TABLE") || p.is("TABLES") { // MariaDB's ANALYZE UPDATE runs it
-			p.rest(Commits)
-		}
+		p.rest(Commits, p.is("TABLE") || p.is("TABLES")) // MariaDB's ANALYZE UPDATE runs it
 	}
 }
 
@@ -166,8 +146,11 @@ func (p *parser) ends(kind Kind) {
 	}
 }
 
-// rest reads to the end, of what is not looked into but for what it calls.
-func (p *parser) rest(kind Kind) {
+// rest reads a statement that is known to the end, of which is not looked at more than what it calls.
+func (p *parser) rest(kind Kind, known bool) {
+	if !known {
+		return
+	}
 	p.tokens(body{kind: kind})
 	if kind == Commits || kind == Temporary {
 		p.st.Calls = false // names before parentheses are others there
@@ -176,22 +159,13 @@ func (p *parser) rest(kind Kind) {
 
 // starting is what begins with START.
 func (p *parser) starting() {
-	switch {
-	case p.accept("TRANSACTION"):
-		for {
-			switch {
-			case p.is("READ"), p.is("WRITE"), p.is("WITH"), p.is("CONSISTENT"), p.is("SNAPSHOT"), p.isByte(','):
-			case p.is("ONLY"):
-				p.st.ReadOnly = true
-			default:
-				p.ends(Begin)
-				return
-			}
-			p.next()
-		}
-	case p.is("SLAVE"), p.is("REPLICA"):
-		p.rest(Commits)
+	if !p.accept("TRANSACTION") {
+		p.rest(Commits, p.is("SLAVE") || p.is("REPLICA"))
+		return
 	}
+	for p.accept("READ") || p.accept("WRITE") || p.accept("ONLY") || p.accept("WITH") || p.accept("CONSISTENT") || p.accept("SNAPSHOT") || p.acceptByte(',') { //nolint:revive // reads on
+	}
+	p.ends(Begin)
 }
 
 // completion is [AND [NO] CHAIN] [[NO] RELEASE].
@@ -210,14 +184,11 @@ func (p *parser) completion(kind Kind) {
 	}
 }
 
-// savepoint reads the name. A savepoint may be called SAVEPOINT.
-func (p *parser) savepoint(kind Kind, optional bool) {
-	if optional && p.is("SAVEPOINT") {
-		name := p.raw()
-		if p.next(); p.tok == end || p.tok == semicolon {
-			p.st.Kind, p.st.Name = kind, name
-			return
-		}
+// savepoint reads [SAVEPOINT] name. A savepoint may be called SAVEPOINT.
+func (p *parser) savepoint(kind Kind) {
+	before := p.scanner
+	if p.accept("SAVEPOINT") && (p.tok == end || p.tok == semicolon) {
+		p.scanner = before
 	}
 	p.name(kind)
 }
@@ -236,24 +207,21 @@ func (p *parser) xa() {
 	kind := Unclear
 	switch {
 	case p.accept("START"), p.accept("BEGIN"):
-		kind = XABegin
+		kind = Begin
 	case p.accept("END"):
 		kind = XAEnd
-	case p.accept("PREPARE"):
-		kind = XAPrepare
-	case p.accept("COMMIT"):
-		kind = XACommit
+	case p.accept("PREPARE"), p.accept("COMMIT"):
+		kind = Commit
 	case p.accept("ROLLBACK"):
-		kind = XARollback
+		kind = Rollback
 	case p.accept("RECOVER"):
 		kind = Read
 	}
-	p.rest(kind)
+	p.rest(kind, true)
 }
 
-// query reads a statement of data. An Unclear one is WITH: its main verb says what it is. target: it names a
-// table, and columns behind that.
-func (p *parser) query(kind Kind, target bool) {
+// query reads a statement of data.
+func (p *parser) query(b body) {
 	p.travels = true
-	p.tokens(body{kind: kind, target: target, named: kind == Unclear})
+	p.tokens(b)
 }

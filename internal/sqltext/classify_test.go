@@ -1,7 +1,6 @@
 package sqltext
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 )
@@ -15,7 +14,7 @@ func TestClassify(t *testing.T) {
 
 		{"BEGIN", Statement{Kind: Begin}}, {" begin work ; ", Statement{Kind: Begin}}, {"--\nBEGIN", Statement{Kind: Begin}}, {"# c\nBEGIN -- c", Statement{Kind: Begin}},
 		{"BEGIN NOT ATOMIC SELECT 1; END", Statement{}}, {"BEGIN\u00a0", Statement{}}, {"BEGIN x", Statement{}}, {"--BEGIN", Statement{}},
-		{"START/**/TRANSACTION", Statement{Kind: Begin}}, {"START TRANSACTION READ ONLY, WITH CONSISTENT SNAPSHOT", Statement{Kind: Begin, ReadOnly: true}},
+		{"START/**/TRANSACTION", Statement{Kind: Begin}}, {"START TRANSACTION READ ONLY, WITH CONSISTENT SNAPSHOT", Statement{Kind: Begin}},
 		{"START TRANSACTION READ WRITE", Statement{Kind: Begin}}, {"START TRANSACTION x", Statement{}}, {"START", Statement{}},
 		{"START SLAVE", Statement{Kind: Commits}}, {"START REPLICA", Statement{Kind: Commits}}, {"START GROUP_REPLICATION", Statement{}},
 		{"/*!50000 START TRANSACTION */", Statement{}}, {"/*M! START TRANSACTION */", Statement{}}, {"/*! BEGIN */", Statement{}}, {"SELECT 1 /*! ; COMMIT */", Statement{}},
@@ -30,26 +29,21 @@ func TestClassify(t *testing.T) {
 		{"ROLLBACK TO", Statement{}}, {"SAVEPOINT S1", Statement{Kind: Savepoint, Name: "S1"}}, {"SAVEPOINT 1a", Statement{Kind: Savepoint, Name: "1a"}}, {"SAVEPOINT a b", Statement{}},
 		{"SAVEPOINT ä", Statement{Kind: Savepoint, Name: "ä"}}, {`SAVEPOINT "a"`, Statement{Kind: Savepoint, Name: "a"}}, {"RELEASE SAVEPOINT work", Statement{Kind: Release, Name: "work"}}, {"RELEASE x", Statement{}},
 
-		{"XA START 'a'", Statement{Kind: XABegin}}, {"xa begin 'a','b',1", Statement{Kind: XABegin}}, {"XA END 'a'", Statement{Kind: XAEnd}}, {"XA PREPARE x'41'", Statement{Kind: XAPrepare}},
-		{"XA COMMIT 'a' ONE PHASE", Statement{Kind: XACommit}}, {"XA ROLLBACK 'a'", Statement{Kind: XARollback}}, {"XA RECOVER", Statement{Kind: Read}}, {"XA", Statement{}},
+		{"XA START 'a'", Statement{Kind: Begin}}, {"xa begin 'a','b',1", Statement{Kind: Begin}}, {"XA END 'a'", Statement{Kind: XAEnd}}, {"XA PREPARE x'41'", Statement{Kind: Commit}},
+		{"XA COMMIT 'a' ONE PHASE", Statement{Kind: Commit}}, {"XA ROLLBACK 'a'", Statement{Kind: Rollback}}, {"XA RECOVER", Statement{Kind: Read}}, {"XA", Statement{}},
 
-		{"SET autocommit=0", Statement{Kind: Set, Autocommit: Off, Sets: []Setting{{"autocommit", "0", true, false}}}},
-		{"SET /**/ `autocommit` := ON;", Statement{Kind: Set, Autocommit: On, Sets: []Setting{{"autocommit", "ON", true, false}}}},
-		{"SET @@session.autocommit := 'OFF'", Statement{Kind: Set, Autocommit: Off, Sets: []Setting{{"autocommit", "OFF", true, false}}}},
-		{"SET @@ autocommit = 0", Statement{Kind: Set, Autocommit: Off, Sets: []Setting{{"autocommit", "0", true, false}}}},
-		{"SET sql_mode='', LOCAL autocommit=TRUE", Statement{Kind: Set, Autocommit: On, Sets: []Setting{{"sql_mode", "", true, false}, {"autocommit", "TRUE", true, false}}}},
-		{"SET GLOBAL autocommit = 0", Statement{Kind: Set, Sets: []Setting{{"autocommit", "0", true, true}}}},
-		{"SET @@PERSIST.autocommit = @x", Statement{Kind: Set, Sets: []Setting{{"autocommit", "", false, true}}}},
-		{"SET autocommit = @o", Statement{}}, {"SET autocommit = DEFAULT", Statement{}}, {"SET autocommit = 1 - 1", Statement{}}, {"SET autocommit = ?", Statement{Placeholders: 1}},
+		{"SET autocommit=0", Statement{Kind: AutocommitOff}}, {"SET /**/ `autocommit` := ON;", Statement{Kind: AutocommitOn}}, {"SET @@session.autocommit := 'OFF'", Statement{Kind: AutocommitOff}},
+		{"SET @@ autocommit = 0", Statement{Kind: AutocommitOff}}, {"SET sql_mode='', LOCAL autocommit=TRUE", Statement{Kind: AutocommitOn, SetsMode: true}}, {"SET autocommit = false, x = 1", Statement{Kind: AutocommitOff}},
+		{"SET GLOBAL autocommit = 0", Statement{Kind: Set}}, {"SET @@PERSIST.autocommit = @x", Statement{Kind: Set}}, {"SET @autocommit = 0", Statement{Kind: Set}}, {"SET @@global.sql_mode = ''", Statement{Kind: Set}},
+		{"SET autocommit = @o", Statement{}}, {"SET autocommit = DEFAULT", Statement{}}, {"SET autocommit = 1 - 1", Statement{}}, {"SET autocommit = ?", Statement{}}, {"SET autocommit = 2", Statement{}}, {"SET autocommit =", Statement{}},
 		{"SET autocommit = 'O' 'N'", Statement{}}, {"SET autocommit = 0, autocommit = 1", Statement{}}, {"SET GLOBAL x = 1, autocommit = 0", Statement{}}, {"SET session.autocommit = 0", Statement{}}, {"SET autocommit", Statement{}}, {"SET", Statement{}},
-		{"SET @a = 'x', @b := (SELECT f(1, 2)), autocommit = 0", Statement{Kind: Set, Calls: true, Autocommit: Off, Sets: []Setting{{"@a", "x", true, false}, {"@b", "", false, false}, {"autocommit", "0", true, false}}}},
-		{"SET NAMES utf8mb4 COLLATE utf8mb4_bin, @@sql_mode = ?", Statement{Kind: Set, Placeholders: 1, Sets: []Setting{{Name: "names"}, {Name: "sql_mode"}}}},
-		{"SET CHARACTER SET latin1", Statement{Kind: Set, Sets: []Setting{{Name: "character set"}}}}, {"SET charset latin1", Statement{Kind: Set, Sets: []Setting{{Name: "character set"}}}},
-		{"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", Statement{Kind: Set, Sets: []Setting{{Name: "transaction"}}}},
-		{"SET GLOBAL TRANSACTION READ ONLY", Statement{Kind: Set, Sets: []Setting{{Name: "transaction", Global: true}}}},
-		{"SET completion_type=CHAIN", Statement{Kind: Set, Sets: []Setting{{"completion_type", "CHAIN", true, false}}}},
-		{"SET ROLE r", Statement{Kind: Set, Sets: []Setting{{Name: "role"}}}}, {"SET role = 1", Statement{Kind: Set, Sets: []Setting{{"role", "1", true, false}}}},
-		{"SET STATEMENT max_statement_time=1 FOR COMMIT", Statement{}}, {"SET PASSWORD = 'x'", Statement{}}, {"SET a.b = 1", Statement{}}, {"SET x = 1 2, y = 3", Statement{Kind: Set, Sets: []Setting{{Name: "x"}, {"y", "3", true, false}}}},
+		{"SET GLOBAL x = 1, SESSION autocommit = 0", Statement{Kind: AutocommitOff}}, {"SET @a, autocommit = 0", Statement{Kind: Set}}, {"SET @ a = 0", Statement{}}, {"SET CHARACTER autocommit = 0", Statement{}}, {"SET NAMES = utf8", Statement{}},
+		{"SET @a = 'x', @b := (SELECT f(1, 2)), autocommit = 0", Statement{Kind: AutocommitOff, Calls: true}}, {"SET NAMES utf8mb4 COLLATE utf8mb4_bin, @@sql_mode = ?", Statement{Kind: Set, Placeholders: 1, SetsMode: true}},
+		{"SET CHARACTER SET latin1", Statement{Kind: Set, SetsMode: true}}, {"SET charset latin1", Statement{Kind: Set, SetsMode: true}}, {"SET LOCAL `character_set_client` = gbk", Statement{Kind: Set, SetsMode: true}}, {"SET char set 'gbk'", Statement{Kind: Set, SetsMode: true}},
+		{"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", Statement{Kind: Set}}, {"SET GLOBAL TRANSACTION READ ONLY", Statement{Kind: Set}}, {"SET TRANSACTION = 1", Statement{}}, {"SET TRANSACTION READ ONLY, autocommit = 1", Statement{Kind: AutocommitOn}},
+		{"SET completion_type=CHAIN", Statement{Kind: Set, SetsChain: true}}, {"SET completion_type = @x", Statement{Kind: Set, SetsChain: true}}, {"SET completion_type = DEFAULT", Statement{Kind: Set, SetsChain: true}}, {"SET GLOBAL completion_type = 1", Statement{Kind: Set}},
+		{"SET completion_type = 1, completion_type = no_chain", Statement{Kind: Set}}, {"SET @@completion_type = 0, @@local.completion_type = 'RELEASE'", Statement{Kind: Set, SetsChain: true}},
+		{"SET ROLE r", Statement{Kind: Set}}, {"SET role = 1", Statement{Kind: Set}}, {"SET STATEMENT max_statement_time=1 FOR COMMIT", Statement{}}, {"SET PASSWORD = 'x'", Statement{}}, {"SET a.b = 1", Statement{}}, {"SET x = 1 2, y = 3", Statement{Kind: Set}},
 		{"SET autocommit=0; COMMIT", Statement{}},
 
 		{"SELECT 1", Statement{Kind: Read, Travels: true}}, {"SELECT 1;", Statement{Kind: Read}}, {"((SELECT ?) UNION (SELECT ?))", Statement{Kind: Read, Placeholders: 2, Travels: true}},
@@ -80,7 +74,7 @@ func TestClassify(t *testing.T) {
 		{"CALL p()", Statement{}}, {"PREPARE s FROM 'COMMIT'", Statement{}}, {"EXECUTE s", Statement{}}, {"EXECUTE IMMEDIATE 'COMMIT'", Statement{}}, {"DEALLOCATE PREPARE s", Statement{}},
 		{"HANDLER t OPEN", Statement{}}, {"LOAD DATA INFILE 'x' INTO TABLE t", Statement{}}, {"FLIRT", Statement{}}, {"IF 1 THEN COMMIT; END IF", Statement{}},
 	} {
-		if got := Classify(c.text, UTF8); !reflect.DeepEqual(got, c.want) {
+		if got := Classify(c.text, UTF8); got != c.want {
 			t.Errorf("%q:\n got %+v\nwant %+v", c.text, got, c.want)
 		}
 	}

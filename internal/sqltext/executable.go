@@ -11,40 +11,22 @@ func plain(content string, before bool) bool {
 	if before && s.accept("SET") {
 		return s.accept("STATEMENT") && s.setsStatement()
 	}
-	if !s.accept("FORCE") && !s.accept("USE") && !s.accept("IGNORE") || !s.accept("INDEX") {
-		return false
-	}
-	open := s.tok == other && s.b == '('
-	s.next()
-	named := s.tok == word || s.tok == quoted
-	s.next()
-	closed := s.tok == other && s.b == ')'
-	s.next()
-	return open && named && closed && s.tok == end
+	return (s.accept("FORCE") || s.accept("USE") || s.accept("IGNORE")) && s.accept("INDEX") &&
+		s.acceptByte('(') && s.acceptOne(word, quoted) && s.acceptByte(')') && s.tok == end
 }
 
 // setsStatement reads the assignments of SET STATEMENT up to FOR, which ends the text. Of what ends or begins
 // a transaction the server lets none in.
 func (s *scanner) setsStatement() bool {
 	for {
-		if s.tok != word || strings.HasPrefix(strings.ToLower(s.text[s.start:s.pos]), "autocommit") {
+		switch name := s.raw(); {
+		case !s.acceptOne(word, word), strings.HasPrefix(strings.ToLower(name), "autocommit"),
+			!s.acceptByte('='), !s.acceptOne(literal, word):
 			return false
-		}
-		s.next()
-		if s.tok != other || s.b != '=' {
-			return false
-		}
-		s.next()
-		if s.tok != literal && s.tok != word {
-			return false
-		}
-		s.next()
-		switch {
 		case s.accept("FOR"):
 			return s.tok == end
-		case s.tok != other || s.b != ',':
+		case !s.acceptByte(','):
 			return false
 		}
-		s.next()
 	}
 }

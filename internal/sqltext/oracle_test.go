@@ -427,16 +427,13 @@ func (o *oracle) state(t testing.TB, text string) (Statement, error) {
 		if !auto { // it may have begun the next one
 			wantTx = isTx
 		}
-	case Set:
-		switch s.Autocommit {
-		case On:
-			wantAuto = true
-			if !auto {
-				wantTx = false
-			}
-		case Off:
-			wantAuto = false
+	case AutocommitOn:
+		wantAuto = true
+		if !auto {
+			wantTx = false
 		}
+	case AutocommitOff:
+		wantAuto = false
 	}
 	if err != nil {
 		if s.Kind == Commits {
@@ -473,8 +470,7 @@ func TestOracleState(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		_, completion := s.Setting("completion_type")
-		if err != nil || s.Kind == Unclear || s.Kind == Use || s.Calls || completion || s.ChangesMode() || w.IntN(10) == 0 {
+		if err != nil || s.Kind == Unclear || s.Kind == Use || s.Calls || s.SetsChain || s.SetsMode || w.IntN(10) == 0 {
 			if err := o.reset(); err != nil {
 				t.Fatal(err)
 			}

@@ -36,39 +36,19 @@ type scanner struct {
 	setVar     bool // a hint that sets variables was met
 }
 
-// Classes of bytes.
-const (
-	blank uint8 = 1 << iota
-	control
-	digit
-	letter // or another byte of an ASCII word
-)
-
-//nolint:gochecknoglobals // a constant
-var class = func() (t [256]uint8) {
-	for b := range t {
-		switch c := byte(b); {
-		case c == ' ', c >= '\t' && c <= '\r':
-			t[b] = blank
-		case c < ' ', c == 0x7f:
-			t[b] = control
-		case c >= '0' && c <= '9':
-			t[b] = digit
-		case c|0x20 >= 'a' && c|0x20 <= 'z', c == '_':
-			t[b] = letter
-		}
-	}
-	return t
-}()
+func isBlank(c byte) bool   { return c == ' ' || c-'\t' < 5 }
+func isControl(c byte) bool { return c < ' ' && !isBlank(c) || c == 0x7f }
+func isDigit(c byte) bool   { return c-'0' < 10 }
+func isWord(c byte) bool    { return (c|0x20)-'a' < 26 || isDigit(c) || c == '_' } // of ASCII
 
 func (s *scanner) fail() { s.tok, s.pos = bad, len(s.text) }
 
 // next reads a token. Behind bad there is only bad.
 func (s *scanner) next() {
-	if s.tok == bad {
-		return
+	if s.tok != bad {
+		s.skip()
 	}
-	if s.skip(); s.tok == bad {
+	if s.tok == bad {
 		return
 	}
 	s.start = s.pos
@@ -83,10 +63,10 @@ func (s *scanner) next() {
 		s.differs = true
 	}
 	switch {
-	case class[c]&(letter|digit) != 0 || c >= 0x80:
+	case isWord(c), c >= 0x80:
 		s.word()
 		return
-	case class[c]&control != 0:
+	case isControl(c):
 		s.fail()
 		return
 	}
@@ -114,7 +94,7 @@ func (s *scanner) next() {
 
 // param is behind a question mark.
 func (s *scanner) param() {
-	if c := s.at(s.pos); class[c]&(letter|digit) != 0 || c == '$' || c >= 0x80 { // then it is no placeholder
+	if c := s.at(s.pos); isWord(c) || c == '$' || c >= 0x80 { // then it is no placeholder
 		s.fail()
 		return
 	}
@@ -139,13 +119,11 @@ func (s *scanner) at(pos int) byte {
 // word reads a keyword, name or number.
 func (s *scanner) word() {
 	s.tok = word
-	number := class[s.text[s.pos]]&digit != 0
+	number := isDigit(s.text[s.pos])
 	for s.pos < len(s.text) {
 		c := s.text[s.pos]
 		switch {
-		case class[c]&(letter|digit) != 0:
-			s.pos++
-		case c == '$' && !number: // behind a number it may begin a quote
+		case isWord(c), c == '$' && !number: // behind a number it may begin a quote
 			s.pos++
 		case c >= 0x80:
 			r, size := utf8.DecodeRuneInString(s.text[s.pos:])
@@ -191,9 +169,9 @@ func (s *scanner) skip() {
 	for s.pos < len(s.text) {
 		c := s.text[s.pos]
 		switch {
-		case class[c]&blank != 0:
+		case isBlank(c):
 			s.pos++
-		case c == '#', c == '-' && s.at(s.pos+1) == '-' && (s.pos+2 >= len(s.text) || class[s.text[s.pos+2]]&(blank|control) != 0):
+		case c == '#', c == '-' && s.at(s.pos+1) == '-' && (isBlank(s.at(s.pos+2)) || isControl(s.at(s.pos+2))): // or the end
 			s.comment("\n", 0)
 		case c == '/' && s.at(s.pos+1) == '*':
 			b := s.at(s.pos + 2)
@@ -255,7 +233,7 @@ func (s *scanner) hint(text string) {
 
 // is says whether the token is a keyword, given in capitals.
 func (s *scanner) is(keyword string) bool {
-	return s.tok == word && len(keyword) == s.pos-s.start && strings.EqualFold(s.text[s.start:s.pos], keyword)
+	return s.tok == word && len(keyword) == s.pos-s.start && strings.EqualFold(s.raw(), keyword)
 }
 
 // accept reads on behind a keyword.
@@ -268,6 +246,22 @@ func (s *scanner) accept(keyword string) bool {
 }
 
 func (s *scanner) isByte(b byte) bool { return s.tok == other && s.b == b }
+
+func (s *scanner) acceptByte(b byte) bool {
+	if s.isByte(b) {
+		s.next()
+		return true
+	}
+	return false
+}
+
+func (s *scanner) acceptOne(a, b token) bool {
+	if s.tok == a || s.tok == b {
+		s.next()
+		return true
+	}
+	return false
+}
 
 func (s *scanner) raw() string { return s.text[s.start:s.pos] }
 

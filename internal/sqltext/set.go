@@ -2,78 +2,90 @@ package sqltext
 
 import "strings"
 
+// setting is an assignment of SET.
+type setting struct {
+	name   string // of the variable, in lower case; empty: a user's
+	value  string // a word, number or string, without its quotes
+	known  bool   // the text shows the value; of DEFAULT it does not
+	global bool   // this session's value stays what it is
+}
+
 // set reads the assignments of SET.
 func (p *parser) set() {
-	global := false // a keyword that the servers may take to be for what follows, too
+	kind, global := Set, false // a keyword that the servers may take to be for what follows, too
 	for {
 		v, ok := p.setting(&global)
 		if !ok {
-			p.st.Kind = Unclear
 			return
 		}
-		p.st.Sets = append(p.st.Sets, v)
-		if v.Name == "autocommit" && !v.Global {
-			switch a := strings.ToLower(v.Value); {
-			case !v.Known, p.st.Autocommit != Unchanged: // off and on commits
-				p.st.Kind = Unclear
-				return
-			case a == "1", a == "on", a == "true":
-				p.st.Autocommit = On
-			case a == "0", a == "off", a == "false":
-				p.st.Autocommit = Off
-			default:
-				p.st.Kind = Unclear
-				return
-			}
-		}
-		if !p.isByte(',') {
-			p.ends(Set)
+		if kind = p.assigned(kind, v); kind == Unclear {
 			return
 		}
-		p.next()
+		if !p.acceptByte(',') {
+			p.ends(kind)
+			return
+		}
 	}
 }
 
-// setting reads one of them, up to the comma or the end.
-func (p *parser) setting(global *bool) (v Setting, ok bool) {
+// assigned notes what an assignment does to the session, and returns the kind of the whole statement.
+func (p *parser) assigned(kind Kind, v setting) Kind {
+	if v.global {
+		return kind
+	}
+	switch v.name {
+	case "sql_mode", "character_set_client", "names", "character set":
+		p.st.SetsMode = true
+	case "completion_type":
+		p.st.SetsChain = !v.known || v.value != "0" && !strings.EqualFold(v.value, "NO_CHAIN")
+	case "autocommit":
+		switch a := strings.ToLower(v.value); {
+		case !v.known, kind != Set: // off and on commits
+		case a == "1", a == "on", a == "true":
+			return AutocommitOn
+		case a == "0", a == "off", a == "false":
+			return AutocommitOff
+		}
+		return Unclear
+	}
+	return kind
+}
+
+// setting reads an assignment, up to the comma or the end.
+func (p *parser) setting(global *bool) (v setting, ok bool) {
 	if p.isByte('@') {
 		return p.variable()
 	}
 	var scoped bool
-	v.Global, scoped = p.scope()
-	*global = *global || v.Global
+	v.global, scoped = p.scope()
+	*global = *global || v.global
 	switch {
-	case p.is("STATEMENT"), p.is("PASSWORD"), p.is("DEFAULT"), p.is("RESOURCE"), p.tok != word && p.tok != quoted:
+	case p.is("STATEMENT"), p.is("PASSWORD"), p.is("DEFAULT"), p.is("RESOURCE"):
 		return v, false
 	case p.accept("TRANSACTION"):
-		v.Name = "transaction"
+		v.name = "transaction"
 	case !scoped && p.accept("NAMES"):
-		v.Name = "names"
+		v.name = "names"
 	case !scoped && p.accept("CHARSET"):
-		v.Name = "character set"
+		v.name = "character set"
 	case !scoped && (p.accept("CHARACTER") || p.accept("CHAR")):
 		if !p.accept("SET") {
 			return v, false
 		}
-		v.Name = "character set"
+		v.name = "character set"
 	}
-	if v.Name != "" {
-		if p.isByte('=') || p.tok == assign { // a variable that is called so
-			return v, false
-		}
-		p.skipSetting()
-		return v, true
-	}
-	v.Name = strings.ToLower(unquote(p.raw()))
-	p.next()
-	if v.Name == "role" && !p.isByte('=') && p.tok != assign {
-		p.skipSetting()
-		return v, true
-	}
-	if !scoped && *global {
+	switch {
+	case v.name != "":
+		ok = !p.assigns() // else it is a variable that is called so
+	case !p.variableName(&v):
 		return v, false
+	case v.name != "role" || p.assigns():
+		return v, (scoped || !*global) && p.value(&v)
+	default:
+		ok = true
 	}
-	return v, p.value(&v)
+	p.skipSetting()
+	return v, ok
 }
 
 // scope reads a word that says whose value is set: that of all sessions, or of this one.
@@ -88,58 +100,52 @@ func (p *parser) scope() (global, said bool) {
 }
 
 // variable reads what begins with @.
-func (p *parser) variable() (v Setting, ok bool) {
-	from := p.start
-	p.next()
-	if p.gap {
+func (p *parser) variable() (v setting, ok bool) {
+	if p.next(); p.gap {
 		return v, false
 	}
-	if !p.isByte('@') { // a user's
-		for p.tok != end && p.tok != semicolon && p.tok != bad && !p.isByte('=') && p.tok != assign {
+	if !p.acceptByte('@') { // a user's
+		for p.tok != end && p.tok != semicolon && p.tok != bad && !p.assigns() {
 			p.next()
 		}
-		if p.tok == bad {
-			return v, false
-		}
-		v.Name = strings.ToLower(strings.TrimRight(p.text[from:p.start], " \t\r\n\v\f"))
 		return v, p.value(&v)
 	}
-	p.next()
 	before := p.scanner
-	if global, said := p.scope(); said && p.isByte('.') {
-		v.Global = global
-		p.next()
+	if global, said := p.scope(); said && p.acceptByte('.') {
+		v.global = global
 	} else {
 		p.scanner = before
 	}
+	return v, p.variableName(&v) && p.value(&v)
+}
+
+func (p *parser) variableName(v *setting) bool {
 	if p.tok != word && p.tok != quoted {
-		return v, false
+		return false
 	}
-	v.Name = strings.ToLower(unquote(p.raw()))
+	v.name = strings.ToLower(unquote(p.raw()))
 	p.next()
-	return v, p.value(&v)
+	return true
 }
 
 // value reads the assignment.
-func (p *parser) value(v *Setting) bool {
-	if !p.isByte('=') && p.tok != assign {
+func (p *parser) value(v *setting) bool {
+	if !p.assigns() {
 		return false
 	}
 	p.next()
 	first := p.scanner
 	p.skipSetting()
-	switch {
-	case p.start == first.start: // nothing
-		return false
-	case first.tok != word && first.tok != literal && first.tok != quoted, strings.EqualFold(first.raw(), "DEFAULT"):
-		return true
+	behind := first
+	behind.next()
+	one := first.tok == word || first.tok == literal || first.tok == quoted
+	if v.known = one && behind.start == p.start && !first.is("DEFAULT"); v.known {
+		v.value = unquote(first.raw())
 	}
-	rest := first
-	if rest.next(); rest.start == p.start {
-		v.Value, v.Known = unquote(first.raw()), true
-	}
-	return true
+	return p.start != first.start
 }
+
+func (p *parser) assigns() bool { return p.isByte('=') || p.tok == assign }
 
 // skipSetting reads up to the comma or the end.
 func (p *parser) skipSetting() { p.tokens(body{kind: Unclear, listed: true}) }

@@ -1,10 +1,5 @@
 package sqltext
 
-import (
-	"slices"
-	"strings"
-)
-
 // Charset says what bytes above 0x7F are in a text: character_set_client.
 type Charset bool
 
@@ -19,39 +14,29 @@ const (
 // Kind is what a text does to its session.
 type Kind string
 
-// The kinds of statements.
+// The kinds of statements. XA START is a Begin, XA PREPARE and XA COMMIT are a Commit, XA ROLLBACK is a
+// Rollback.
 const (
 	Unclear Kind = "" // not understood: anything
 
 	Begin      Kind = "Begin"      // BEGIN, START TRANSACTION: commits what is open
 	Commit     Kind = "Commit"     // COMMIT, see Chain and Quits
 	Rollback   Kind = "Rollback"   // ROLLBACK, all of it, see Chain and Quits
+	XAEnd      Kind = "XAEnd"      // what MySQL wants before XA ROLLBACK
 	Savepoint  Kind = "Savepoint"  // SAVEPOINT name
 	RollbackTo Kind = "RollbackTo" // ROLLBACK TO name
 	Release    Kind = "Release"    // RELEASE SAVEPOINT name
 
-	XABegin    Kind = "XABegin"    // XA START
-	XAEnd      Kind = "XAEnd"      // XA END
-	XAPrepare  Kind = "XAPrepare"  // XA PREPARE
-	XACommit   Kind = "XACommit"   // XA COMMIT
-	XARollback Kind = "XARollback" // XA ROLLBACK
+	// SET autocommit; a value that the text does not show is Unclear.
+	AutocommitOn  Kind = "AutocommitOn"  // commits what is open if it was off; if it was on, nothing happens
+	AutocommitOff Kind = "AutocommitOff" // every statement is in a transaction from now on
 
-	Set       Kind = "Set"       // of variables: see Autocommit and Sets
+	Set       Kind = "Set"       // of other variables
 	Use       Kind = "Use"       // USE name
 	Read      Kind = "Read"      // writes nothing
 	Write     Kind = "Write"     // writes, or calls what may
 	Temporary Kind = "Temporary" // creates or drops a temporary table, which ends no transaction
 	Commits   Kind = "Commits"   // DDL and whatever else ends an open transaction by itself, even if it then fails
-)
-
-// Autocommit is what a statement does to the variable.
-type Autocommit int8
-
-// What SET autocommit sets. A value that the text does not show makes the statement Unclear.
-const (
-	Unchanged Autocommit = iota
-	On                   // commits what is open if it was off; if it was on, nothing happens
-	Off
 )
 
 // Statement is what is known of a text.
@@ -77,70 +62,23 @@ type Statement struct {
 	// Chain: COMMIT or ROLLBACK begins the next transaction at once. NoChain says that it does not, whatever
 	// completion_type says.
 	Chain, NoChain bool
+	// SetsChain: COMMIT begins a transaction from now on, by completion_type.
+	SetsChain bool
 	// Quits: COMMIT or ROLLBACK closes the session (RELEASE).
 	Quits bool
 	// Locks: the session may hold locks of tables from now on, whatever becomes of its transaction.
 	Locks bool
-	// ReadOnly is that of a Begin.
-	ReadOnly   bool
-	Autocommit Autocommit
-	// Sets are the assignments of a Set, in their order.
-	Sets []Setting
-}
-
-// Setting is an assignment of SET.
-type Setting struct {
-	// Name is the variable in lower case. A user's variable begins with @. SET NAMES, SET CHARACTER SET, SET
-	// TRANSACTION and SET ROLE are "names", "character set", "transaction" and "role", without a value.
-	Name string
-	// Value is a word, number or string without its quotes; Known is false for anything else, DEFAULT too.
-	Value string
-	Known bool
-	// Global says that this session's value stays what it is.
-	Global bool
-}
-
-// ChangesMode says whether the server may read further texts of the session in another way.
-func (s Statement) ChangesMode() bool {
-	if s.Kind == Unclear {
-		return true
-	}
-	for _, v := range s.Sets {
-		switch v.Name {
-		case "sql_mode", "character_set_client", "names", "character set":
-			if !v.Global {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// Setting returns the last assignment of a variable of the session.
-func (s Statement) Setting(name string) (Setting, bool) {
-	for _, v := range slices.Backward(s.Sets) {
-		if v.Name == name && !v.Global {
-			return v, true
-		}
-	}
-	return Setting{}, false
+	// SetsMode: the server may read further texts of the session in another way, by sql_mode or a character set.
+	SetsMode bool
 }
 
 // EndsTx says whether the statement ends the transaction that it is run in.
 func (s Statement) EndsTx() bool {
 	switch s.Kind {
-	case Begin, Commit, Rollback, XABegin, XAEnd, XAPrepare, XACommit, XARollback, Commits:
+	case Begin, Commit, Rollback, XAEnd, Commits, AutocommitOn, AutocommitOff:
 		return true
-	case Set:
-		return s.Autocommit != Unchanged
 	}
 	return false
-}
-
-// SetsChain says whether COMMIT begins a transaction from now on, by completion_type.
-func (s Statement) SetsChain() bool {
-	v, found := s.Setting("completion_type")
-	return found && (!v.Known || v.Value != "0" && !strings.EqualFold(v.Value, "NO_CHAIN"))
 }
 
 // Wrote says whether the statement may have written; affected is negative where it is not known, as for a
@@ -149,7 +87,7 @@ func (s Statement) Wrote(affected int64, err error) bool {
 	switch s.Kind {
 	case Read, Savepoint, RollbackTo, Release, Rollback, Use:
 		return false
-	case Set:
+	case Set, AutocommitOn, AutocommitOff:
 		return s.Calls
 	case Write:
 		return err == nil && affected != 0

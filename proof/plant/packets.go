@@ -12,21 +12,21 @@ var packetBugs = []bug{
 		`ctx := c.call`, `ctx := context.Context(nil)`}}},
 	{"a session whose caller has gone waits on", "./internal/guard", "TestDeadline", []change{{"internal/guard/leave.go",
 		`if c.left == nil || !c.peer.Known() {`, `if c.left == nil || c.peer.Known() {`}}},
-	{"a session that saw what was not understood goes back to the pool", "./internal/guard", "TestSessionsGoBackClean", []change{{"internal/guard/unclear.go",
+	{"a session that saw what was not understood goes back to the pool", "./internal/guard", "TestSessionsGoBackClean", []change{{"internal/guard/text.go",
 		`c.worn, c.alien, c.packets = true, true, hosts.OnePacketEach`, `c.worn, c.alien, c.packets = false, true, hosts.OnePacketEach`}}},
-	{"what ends the transaction is run in it", "./internal/guard", "TestEndsTx", []change{{"internal/guard/session.go",
+	{"what ends the transaction is run in it", "./internal/guard", "TestEndsTx", []change{{"internal/guard/text.go",
 		`case c.call != nil && r.EndsTx():`, `case c.call != nil && r.EndsTx() && query == "":`}}},
-	{"a transaction that a procedure has ended is taken for the same one", "./internal/guard", "TestTxEnded", []change{{"internal/guard/unclear.go",
+	{"a transaction that a procedure has ended is taken for the same one", "./internal/guard", "TestTxEnded", []change{{"internal/guard/text.go",
 		`		c.unsure = name`, `		c.unsure = ""`}}},
 	{"DDL that fails is taken for a commit", "./internal/guard", "TestDDLThatFails", []change{{"internal/guard/session.go",
-		`if v == verbDDL && c.inTx && c.unsure == "" && c.lost == nil && !errors.Is(err, driver.ErrSkip) {`,
-		`if v == verbDDL && c.inTx && c.lost == nil && !errors.Is(err, driver.ErrSkip) {
+		`if r.Kind == sqltext.Commits && c.inTx && c.unsure == "" && c.lost == nil && !errors.Is(err, driver.ErrSkip) {`,
+		`if r.Kind == sqltext.Commits && c.inTx && c.lost == nil && !errors.Is(err, driver.ErrSkip) {
 		c.unsure, err = "", nil`}}},
 	{"a statement that was killed may be dropped", "./internal/guard", "TestInterruptedPoisons", []change{
 		{"internal/guard/session.go", `case mysqlerr.Interrupted:`, `case mysqlerr.Interrupted + 100:`},
 		{"poison.go", `mysqlerr.Classify(err) == mysqlerr.Interrupted || mysqlerr.IsContext(err)`, `mysqlerr.IsContext(err)`}}},
 	{"a query inside of another's rows is sent", "./internal/guard", "TestRowsOpen", []change{
-		{"internal/guard/unclear.go", `if c.reading > 0 {`, `if c.reading > 1000 {`}, {"admit.go", `if tx.rows != nil {`, `if tx.rows != nil && query == "" {`}}},
+		{"internal/guard/text.go", `if c.reading > 0 {`, `if c.reading > 1000 {`}, {"admit.go", `if tx.rows != nil {`, `if tx.rows != nil && query == "" {`}}},
 	{"what was not the last goes with COMMIT", "./internal/guard", "Packets", []change{{"internal/guard/packet.go",
 		`if c.last != nil || c.pending && (prepares`, `if c.pending && (prepares`}}},
 	{"a statement that fails before COMMIT leaves the transaction open", "./internal/guard", "Packets", []change{{"internal/guard/packet.go",
