@@ -1,6 +1,8 @@
 package pool
 
 import (
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -29,13 +31,18 @@ func unsafeCharset(cfg *mysql.Config) (setting, value string) {
 	if !settings.IsSafe(handshakeCharset(cfg)) {
 		return "collation", cfg.Collation
 	}
-	for _, param := range charsetParams(cfg) {
-		if value := cfg.Params[param]; !settings.IsSafe(strings.Trim(value, `'" `)) {
+	for _, param := range slices.Sorted(maps.Keys(cfg.Params)) {
+		value := cfg.Params[param]
+		if namesCharset.MatchString(param+"="+value) && !settings.IsSafe(strings.Trim(value, `'" `)) {
 			return param, value
 		}
 	}
 	return "", ""
 }
+
+// namesCharset finds the system variables in Params that name a character set for what the client sends, or
+// could: a value is sent as it is, so it may hold a second assignment.
+var namesCharset = regexp.MustCompile(`(?i)character_set_client|character_set_connection|charset|character set|names`)
 
 // handshakeCharset is what a collation's name begins with.
 func handshakeCharset(cfg *mysql.Config) string {
@@ -48,12 +55,7 @@ func handshakeCharset(cfg *mysql.Config) string {
 
 // isUTF8MB4 says whether all that the configuration says is utf8mb4.
 func isUTF8MB4(cfg *mysql.Config) bool {
-	for _, charset := range append(charsets(cfg), handshakeCharset(cfg)) {
-		if !strings.EqualFold(charset, "utf8mb4") {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(append(charsets(cfg), handshakeCharset(cfg)), func(charset string) bool { return !strings.EqualFold(charset, "utf8mb4") })
 }
 
 // charsets is the list charset=a,b of the data source name, which the configuration does not show otherwise.
@@ -66,20 +68,4 @@ func charsets(cfg *mysql.Config) []string {
 		}
 	}
 	return nil
-}
-
-// charsetParams are the system variables in Params that name a character set for what the client sends, or
-// could: a value is sent as it is, so it may hold a second assignment.
-func charsetParams(cfg *mysql.Config) (names []string) {
-	for param, value := range cfg.Params {
-		text := strings.ToLower(param + "=" + value)
-		for _, part := range []string{"character_set_client", "character_set_connection", "charset", "character set", "names"} {
-			if strings.Contains(text, part) {
-				names = append(names, param)
-				break
-			}
-		}
-	}
-	slices.Sort(names)
-	return names
 }

@@ -77,7 +77,7 @@ func (h *Hosts) Open(ctx context.Context) (driver.Conn, Stay, error) {
 		if err == nil {
 			return conn, at, nil
 		}
-		failed.add(host.addr, err)
+		failed.why = append(failed.why, fmt.Errorf("%s: %w", host.addr, err))
 		if ctx.Err() != nil {
 			break
 		}
