@@ -406,7 +406,7 @@ func (o *oracle) state(t testing.TB, text string) (Statement, error) {
 	inTx, auto := o.flags(t)
 	s := Classify(text, o.client)
 	_, err := o.conn.ExecContext(t.Context(), text, nil)
-	if s.Quits && err == nil || s.Kind == Unclear && o.conn.(driver.Pinger).Ping(t.Context()) != nil { // COMMIT RELEASE
+	if s.Quits && number(err) == 0 || s.Kind == Unclear && o.conn.(driver.Pinger).Ping(t.Context()) != nil { // COMMIT RELEASE, answered or not
 		t.Logf("%q closes the session", text)
 		return s, o.connect(t)
 	}
