@@ -91,20 +91,15 @@ func (tx *Tx) lacks(method string) error {
 // failedRow is a row that has only an error: database/sql makes one for a context that has ended, of which
 // it asks the error.
 func failedRow(err error) *sql.Row {
-	return new(sql.DB).QueryRowContext(spent{context.Background(), err}, "")
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	return new(sql.DB).QueryRowContext(spent{ended, err}, "")
 }
 
 // spent is a context that has ended with an error of ours.
 type spent struct {
 	context.Context
 	err error
-}
-
-// Done is closed.
-func (spent) Done() <-chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
 }
 
 // Err is that error.

@@ -115,9 +115,6 @@ func (e *tiredError) Unwrap() error { return e.err }
 // waited says whether err ended a wait of which nothing is known but that it was long enough
 // for somebody. A session that was not even opened, or refused at once, has not waited.
 func waited(err error) bool {
-	switch mysqlerr.Classify(err) {
-	case mysqlerr.TimedOut, mysqlerr.ConnectionLost:
-		return true
-	}
-	return false
+	class := mysqlerr.Classify(err)
+	return class == mysqlerr.TimedOut || class == mysqlerr.ConnectionLost
 }

@@ -77,20 +77,24 @@ func notUndone(err, why error) error {
 	return fmt.Errorf("%w (and %w: %w)", err, ErrNotUndone, why)
 }
 
-// lose poisons the transaction and those that it is a part of.
+// lose poisons the transaction and the one that it is a part of.
 func (tx *Tx) lose(err error) {
-	for tx != nil {
-		tx.poison.CompareAndSwap(nil, &poison{err: err})
-		tx, _ = tx.db.(*Tx)
+	p := &poison{err: err}
+	tx.poison.CompareAndSwap(nil, p)
+	tx.outermost().poison.CompareAndSwap(nil, p)
+}
+
+// outermost is the transaction that tx is a part of, or tx. A part has no parts, see inTx.
+func (tx *Tx) outermost() *Tx {
+	if outer, ok := tx.db.(*Tx); ok {
+		return outer
 	}
+	return tx
 }
 
 // mark sets a savepoint in a joined transaction, and says whether it is one that the server has.
 func (tx *Tx) mark(ctx context.Context, name string) (real bool, err error) {
-	outer := tx
-	for above, ok := outer.db.(*Tx); ok; above, ok = outer.db.(*Tx) {
-		outer = above
-	}
+	outer := tx.outermost()
 	if outer.group == wire.NotAsked {
 		var set bool
 		outer.group, set, err = wire.AskGroup(name, func(text string) (value string, err error) {
@@ -111,10 +115,5 @@ func (tx *Tx) mark(ctx context.Context, name string) (real bool, err error) {
 
 // dirty says whether something may have been written since there were so many writes.
 func (tx *Tx) dirty(writes int) bool {
-	for t, ok := tx, true; ok; t, ok = t.db.(*Tx) {
-		if t.escaped {
-			return true
-		}
-	}
-	return tx.writes != writes
+	return tx.escaped || tx.outermost().escaped || tx.writes != writes
 }

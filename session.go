@@ -91,12 +91,9 @@ func (s *session) close() {
 
 // renewed says whether another attempt gets another session than this one, which err ended.
 func (s *session) renewed(err error) bool {
-	if s.own != nil || s.raw == nil {
-		return true
-	}
 	switch mysqlerr.Classify(err) {
 	case mysqlerr.ConnectionLost, mysqlerr.NotSent, mysqlerr.NotHere:
-		return false
+		return s.own != nil || s.raw == nil
 	}
 	return true
 }

@@ -81,12 +81,9 @@ func (b *Batch) Count(more bool) int {
 	return n
 }
 
-// Take looks at the results, of which those at from and later are the batch's.
+// Take looks at the results, of which those at from and later are the batch's: [Batch.Count] of them.
 func (b *Batch) Take(affected, ids []int64, from int, more bool) error {
 	for i, s := range b.Stmts {
-		if from >= len(affected) || from >= len(ids) {
-			return fmt.Errorf("onerow: of %d statements in one packet the driver reports %d results", len(b.Stmts), len(affected))
-		}
 		if err := s.Take(affected[from], ids[from]); err != nil {
 			return err
 		}
