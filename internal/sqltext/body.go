@@ -33,8 +33,7 @@ func (p *parser) tokens(b body) {
 			at.name = p.raw()
 		case word:
 			at.name = p.raw()
-			at.as, at.next = p.is("AS"), p.is("NEXT")
-			p.keyword(&b, len(at.name), before.next)
+			p.keyword(&b, &at, before.next)
 		case other:
 			switch p.b {
 			case '.':
@@ -69,36 +68,34 @@ func (p *parser) called(b *body, alias bool) {
 	}
 }
 
-// keyword looks at a word, by its length, for what the statement is.
-func (p *parser) keyword(b *body, length int, afterNext bool) {
-	main := b.named && b.depth == 0
-	switch length {
-	case 3:
-		b.target = b.target && !p.is("SET")
-	case 4:
-		if b.kind == Read && p.is("INTO") { // a file, or variables
-			p.travels = false
-		}
-	case 5:
-		switch {
-		case p.is("VALUE"):
-			b.target = false
-			p.st.Calls = p.st.Calls || afterNext // NEXT VALUE FOR a sequence writes it
-		case main && p.is("TABLE"):
-			b.kind, b.named = Read, false
-		}
-	case 6:
-		switch {
-		case p.is("SELECT"), p.is("VALUES"):
-			b.target = false
-			if main {
-				b.kind, b.named = Read, false
-			}
-		case main && (p.is("UPDATE") || p.is("DELETE")):
-			b.kind, b.named = Write, false
-		}
-	case 7:
-		p.st.Calls = p.st.Calls || p.is("NEXTVAL") // without parentheses in sql_mode=ORACLE
+// keyword looks at a word for what the statement is.
+func (p *parser) keyword(b *body, at *place, afterNext bool) {
+	var buf [maxWord]byte
+	main := Unclear // what the statement is, if this is its main verb
+	switch string(upper(&buf, at.name)) {
+	case "AS":
+		at.as = true
+	case "NEXT":
+		at.next = true
+	case "SET":
+		b.target = false
+	case "INTO": // a file, or variables
+		p.travels = p.travels && b.kind != Read
+	case "VALUE":
+		b.target = false
+		p.st.Calls = p.st.Calls || afterNext // NEXT VALUE FOR a sequence writes it
+	case "NEXTVAL":
+		p.st.Calls = true // without parentheses in sql_mode=ORACLE
+	case "SELECT", "VALUES":
+		b.target = false
+		main = Read
+	case "TABLE":
+		main = Read
+	case "UPDATE", "DELETE":
+		main = Write
+	}
+	if b.named && b.depth == 0 && main != Unclear {
+		b.kind, b.named = main, false
 	}
 }
 

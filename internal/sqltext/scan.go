@@ -236,31 +236,21 @@ func (s *scanner) is(keyword string) bool {
 	return s.tok == word && len(keyword) == s.pos-s.start && strings.EqualFold(s.raw(), keyword)
 }
 
-// accept reads on behind a keyword.
-func (s *scanner) accept(keyword string) bool {
-	if s.is(keyword) {
-		s.next()
-		return true
-	}
-	return false
-}
-
 func (s *scanner) isByte(b byte) bool { return s.tok == other && s.b == b }
 
-func (s *scanner) acceptByte(b byte) bool {
-	if s.isByte(b) {
-		s.next()
-		return true
-	}
-	return false
-}
+// accept reads on behind a keyword.
+func (s *scanner) accept(keyword string) bool { return s.passed(s.is(keyword)) }
 
-func (s *scanner) acceptOne(a, b token) bool {
-	if s.tok == a || s.tok == b {
+func (s *scanner) acceptByte(b byte) bool { return s.passed(s.isByte(b)) }
+
+func (s *scanner) acceptOne(a, b token) bool { return s.passed(s.tok == a || s.tok == b) }
+
+// passed reads on if the token is the one that was wanted.
+func (s *scanner) passed(wanted bool) bool {
+	if wanted {
 		s.next()
-		return true
 	}
-	return false
+	return wanted
 }
 
 func (s *scanner) raw() string { return s.text[s.start:s.pos] }
