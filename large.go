@@ -122,7 +122,8 @@ func (e *TooLargeError) ask(ctx context.Context, pool DB, err error, again bool)
 		}
 		limit = 0
 	}
-	if mysqlerr.Classify(e.Err) != mysqlerr.TooLarge && (limit == 0 || e.ArgumentSize < limit && !(again && e.Size >= limit)) {
+	fits := limit == 0 || e.ArgumentSize < limit && (!again || e.Size < limit)
+	if fits && mysqlerr.Classify(e.Err) != mysqlerr.TooLarge {
 		return nil
 	}
 	found := e.as(err)

@@ -104,11 +104,10 @@ func newConnector(cfg *mysql.Config, packets bool) (driver.Connector, error) {
 	if cfg.InterpolateParams && !CanInterpolate(cfg) {
 		return nil, settings.UnsafeInterpolation.Of(unsafeCharset(cfg))
 	}
-	isolation, err := refuseParams(cfg)
-	if err != nil {
+	if err := refuseParams(cfg); err != nil {
 		return nil, err
 	}
-	how := hosts.SetUp{Texts: setUpTexts(cfg, isolation), Named: cfg.MultiStatements}
+	how := hosts.SetUp{Texts: setUpTexts(cfg), Named: cfg.MultiStatements}
 	cfg.Params, cfg.MultiStatements = nil, how.Named || packets && cfg.InterpolateParams
 	how.Probes = cfg.MultiStatements
 	opener, err := hosts.New(cfg, how)
@@ -123,33 +122,18 @@ func variable(param string) string {
 	return strings.ToLower(param[strings.LastIndexAny(param, ".@ ")+1:])
 }
 
-// refuseParams looks at the system variables of the configuration, and says whether the isolation level is
-// among them.
-func refuseParams(cfg *mysql.Config) (isolation bool, err error) {
+// refuseParams looks at the character sets and system variables of the configuration.
+func refuseParams(cfg *mysql.Config) error {
 	if handshakeCharset(cfg) == "binary" || slices.Contains(charsets(cfg), "binary") {
-		return false, settings.BinaryCharset.Of("charset", "binary")
+		return settings.BinaryCharset.Of("charset", "binary")
 	}
 	for param, value := range cfg.Params {
 		if i := strings.LastIndex(value, "/*"); i >= 0 && !strings.Contains(value[i+2:], "*/") { // it would end in what Open sets
-			return false, fmt.Errorf("onerow: the system variable %s of the data source name begins a comment that it does not end", param)
+			return fmt.Errorf("onerow: the system variable %s of the data source name begins a comment that it does not end", param)
 		}
-		name := variable(param)
-		value := strings.ToLower(strings.Trim(value, `'" `))
-		switch name {
-		case "autocommit":
-			if value != "1" && value != "on" && value != "true" {
-				return false, settings.AutocommitOff.Of(param, value)
-			}
-		case "tx_isolation", "transaction_isolation":
-			isolation = true
-			if strings.Contains(value, "uncommitted") || value == "0" {
-				return false, settings.ReadUncommitted.Of(param, value)
-			}
-		default:
-			if err := refuseParam(cfg, param, name, value); err != nil {
-				return false, err
-			}
+		if err := refuseParam(cfg, param, variable(param), strings.ToLower(strings.Trim(value, `'" `))); err != nil {
+			return err
 		}
 	}
-	return isolation, nil
+	return nil
 }

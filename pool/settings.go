@@ -46,10 +46,15 @@ func refuseParam(cfg *mysql.Config, param, name, value string) error {
 	if err := settings.RefuseParam(param, name, value); err != nil {
 		return err
 	}
+	on := value == "1" || value == "on" || value == "true"
 	switch {
+	case name == "autocommit" && !on:
+		return settings.AutocommitOff.Of(param, value)
+	case isIsolation(param) && (strings.Contains(value, "uncommitted") || value == "0"):
+		return settings.ReadUncommitted.Of(param, value)
 	case name == "sql_mode" && saysEmptyIsNull(value):
 		return settings.EmptyIsNull.Of(param, value)
-	case name == "sql_log_bin" && value != "1" && value != "on" && value != "true":
+	case name == "sql_log_bin" && !on:
 		return settings.Unlogged.Of(param, value)
 	case name == "timestamp" && value != "0" && value != "default":
 		return settings.StoppedClock.Of(param, value)

@@ -25,7 +25,8 @@ const (
 // setUpTexts are the statements that set up a session of the configuration, in the ways in which it can be
 // done: what a server may not understand comes first. What the configuration says itself comes behind what it
 // may choose, so it wins, and before what has to be so.
-func setUpTexts(cfg *mysql.Config, isolation bool) [][]string {
+func setUpTexts(cfg *mysql.Config) [][]string {
+	level, mode := hosts.SetIsolation, setMode
 	more, causal := "", setSyncWait+setBefore
 	if len(charsets(cfg)) == 0 { // else the driver sends SET NAMES
 		more = setCharsets(cfg)
@@ -33,11 +34,13 @@ func setUpTexts(cfg *mysql.Config, isolation bool) [][]string {
 	if saysConsistency(cfg) {
 		more, causal = more+setRouted, ""
 	}
-	mode := setMode
 	for _, param := range slices.Sorted(maps.Keys(cfg.Params)) {
 		value := cfg.Params[param]
-		if variable(param) == "sql_mode" {
+		switch {
+		case variable(param) == "sql_mode":
 			value, mode = modeWithoutEmpty(value), ""
+		case isIsolation(param):
+			level = ""
 		}
 		if strings.Contains(value, "#") || strings.Contains(value, "--") {
 			value += "\n" // a comment in it ends here, not behind what follows
@@ -45,18 +48,20 @@ func setUpTexts(cfg *mysql.Config, isolation bool) [][]string {
 		more += ", " + param + " = " + value
 	}
 	more += settings.SetRequired() + mode
-	level := hosts.SetIsolation
-	if isolation {
-		level = ""
-	}
 	texts := [][]string{{hosts.SetAutocommit + level + causal + more}}
 	if causal != "" {
 		texts = append(texts, []string{hosts.SetAutocommit + level + more})
 	}
-	if !isolation {
+	if level != "" {
 		texts = append(texts, []string{hosts.SetReadCommitted, hosts.SetAutocommit + more})
 	}
 	return texts
+}
+
+// isIsolation says whether the parameter is the isolation level, by either engine's name.
+func isIsolation(param string) bool {
+	name := variable(param)
+	return name == "tx_isolation" || name == "transaction_isolation"
 }
 
 // saysConsistency says whether the configuration itself says how causal reads are. A value is sent as it is,
