@@ -77,7 +77,9 @@ func (c *session) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx
 	wire.Sent(ctx, 2)
 	call := wire.Call(ctx)
 	if c.packets != hosts.OnePacketEach && opts == (driver.TxOptions{}) && !c.manual && call != nil {
-		return c.beginLater(call), nil
+		c.begun(call, false)
+		c.pending, c.last = true, nil
+		return &transaction{conn: c}, nil
 	}
 	inner, err := c.inner.BeginTx(ctx, opts)
 	if err != nil {
@@ -119,10 +121,7 @@ func (c *session) ExecContext(ctx context.Context, query string, args []driver.N
 	}
 	wire.Sent(ctx, 1)
 	result, err := c.inner.ExecContext(ctx, head+query, args)
-	if err = c.sent(ctx, head, err); err != driver.ErrSkip { //nolint:errorlint // database/sql compares in this way
-		c.count(r, result, err)
-	}
-	return result, c.done(r, err)
+	return result, c.done(r, result, c.sent(ctx, head, err))
 }
 
 // QueryContext runs a query, unless the transaction is lost.
@@ -157,9 +156,7 @@ func (c *session) QueryContext(ctx context.Context, query string, args []driver.
 	}
 	wire.Sent(ctx, 1)
 	rows, err := c.inner.QueryContext(ctx, head+query, args)
-	err = c.sent(ctx, head, err)
-	c.count(r, nil, err)
-	if err := c.done(r, err); err != nil {
+	if err = c.done(r, nil, c.sent(ctx, head, err)); err != nil {
 		return nil, err
 	}
 	return c.rows(rows), nil

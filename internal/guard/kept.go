@@ -43,7 +43,7 @@ func (c *session) queryKept(ctx context.Context, query string, args []driver.Nam
 		delete(c.kept, query)
 		return nil, false, c.note(stmt.Close())
 	}
-	if err = c.done(sqltext.Statement{Kind: sqltext.Read}, err); err != nil {
+	if err = c.done(sqltext.Statement{Kind: sqltext.Read}, nil, err); err != nil {
 		return nil, true, err
 	}
 	return rows, true, nil

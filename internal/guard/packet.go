@@ -34,14 +34,11 @@ type waiting struct {
 	args []driver.NamedValue
 }
 
-// several says whether a text may be more than one statement.
-func several(query string) bool {
-	return strings.Contains(strings.TrimRight(query, " \t\r\n;"), ";")
-}
-
 // prepares says whether a text has to be prepared rather than sent: the session takes several statements, of
 // which this may be one.
-func (c *session) prepares(query string) bool { return c.several && several(query) }
+func (c *session) prepares(query string) bool {
+	return c.several && strings.Contains(strings.TrimRight(query, " \t\r\n;"), ";")
+}
 
 // head is what goes before the next statement: BEGIN, if it waits and may. What waits for COMMIT is sent
 // first, for it was not the last. skip: the statement is to be prepared.
@@ -206,13 +203,6 @@ func (c *session) prepared(ctx context.Context, s wire.Stmt, args []driver.Named
 func (c *session) text(ctx context.Context, query string) error {
 	_, err := c.inner.ExecContext(ctx, query, nil)
 	return err
-}
-
-// beginLater begins a transaction of which nothing was sent yet.
-func (c *session) beginLater(call context.Context) *transaction {
-	c.begun(call, false)
-	c.pending, c.last = true, nil
-	return &transaction{conn: c}
 }
 
 // commit ends the transaction, with the statements that waited for it. Of a transaction in which nothing was

@@ -75,7 +75,7 @@ func (c *session) mark(ctx context.Context, name string) error {
 		c.savepoints = append(c.savepoints, savepoint{strings.ToLower(name), c.writes})
 		return nil
 	}
-	return c.done(sqltext.Statement{Kind: sqltext.Savepoint}, c.text(ctx, "SAVEPOINT "+ident.Quote(name)))
+	return c.done(sqltext.Statement{Kind: sqltext.Savepoint}, nil, c.text(ctx, "SAVEPOINT "+ident.Quote(name)))
 }
 
 // askGroup asks, and says whether the savepoint is set by that.

@@ -100,8 +100,10 @@ func (c *session) usable(ctx context.Context) error {
 	return nil
 }
 
-// done notes what the answer to a statement means for the transaction, and returns it.
-func (c *session) done(r sqltext.Statement, err error) error {
+// done notes what the answer to a statement means for the transaction, and returns it. result is nil for a
+// query.
+func (c *session) done(r sqltext.Statement, result driver.Result, err error) error {
+	c.count(r, result, err)
 	if r.Kind == sqltext.Commits && c.inTx && c.unsure == "" && c.lost == nil && !errors.Is(err, driver.ErrSkip) { // in a group
 		c.forget()
 		if c.pending = err == nil; err != nil {

@@ -65,8 +65,7 @@ func (s *statement) ExecContext(ctx context.Context, args []driver.NamedValue) (
 	}
 	wire.Sent(ctx, 1)
 	result, err := s.driverStmt.ExecContext(ctx, args)
-	s.conn.count(r, result, err)
-	return result, s.conn.done(r, err)
+	return result, s.conn.done(r, result, err)
 }
 
 // QueryContext executes the statement, unless the transaction is lost.
@@ -77,8 +76,7 @@ func (s *statement) QueryContext(ctx context.Context, args []driver.NamedValue) 
 	}
 	wire.Sent(ctx, 1)
 	rows, err := s.driverStmt.QueryContext(ctx, args)
-	s.conn.count(r, nil, err)
-	if err := s.conn.done(r, err); err != nil {
+	if err := s.conn.done(r, nil, err); err != nil {
 		return nil, err
 	}
 	return s.conn.rows(rows), nil
