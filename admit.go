@@ -2,7 +2,6 @@ package onerow
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 
@@ -11,29 +10,9 @@ import (
 	"github.com/onerow/onerow/internal/wire"
 )
 
-// ExecContext runs a statement, unless the transaction is poisoned. What would end the transaction is not run
-// ([ErrEndsTx]), nor what finds the rows of a query open ([ErrRowsOpen]).
-func (tx *Tx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	if err := tx.admit(ctx, query); err != nil {
-		return nil, err
-	}
-	return tx.guarded.ExecContext(ctx, query, args...)
-}
-
-// QueryContext runs a query, unless the transaction is poisoned, as ExecContext runs a statement. What
-// Rows.Err reports must be returned from the function that was given the transaction.
-func (tx *Tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if err := tx.admit(ctx, query); err != nil {
-		return nil, err
-	}
-	rows, err := tx.guarded.QueryContext(ctx, query, args...)
-	tx.rows = rows
-	return rows, err
-}
-
 // admit says whether a statement may be sent.
 func (tx *Tx) admit(ctx context.Context, query string) error {
-	if _, nested := tx.db.(*Tx); nested || tx.poisoned() != nil || ctx.Err() != nil {
+	if _, nested := tx.db.(*Tx); nested || tx.alone || tx.poison.Load() != nil || ctx.Err() != nil {
 		return nil // the outer one, or who sends it, says so
 	}
 	if tx.rows != nil {
@@ -78,7 +57,7 @@ func (tx *Tx) askSame(ctx context.Context) error {
 	}
 	name := tx.unsure
 	tx.unsure = ""
-	_, err := tx.guarded.ExecContext(ctx, "RELEASE SAVEPOINT "+name)
+	_, err := tx.ExecContext(ctx, "RELEASE SAVEPOINT "+name)
 	if mysqlerr.NoSuchSavepoint(err) {
 		err = ErrTxEnded
 		tx.lose(err)

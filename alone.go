@@ -28,7 +28,7 @@ func Alone(ctx context.Context, db DB, fn func(ctx context.Context, db DB) error
 
 // lone is a session for statements that stand alone. It can begin a transaction, as a *sql.Conn can.
 type lone struct {
-	guarded
+	*Tx
 	beginner
 }
 
@@ -48,7 +48,7 @@ func aloneOnce(ctx context.Context, db beginner, fn func(context.Context, DB) er
 	}
 	defer s.close()
 	handle, _ := s.db.(DB) // both *sql.Conn and what is given as a DB are one
-	g := &lone{guarded: guarded{db: handle}, beginner: s.db}
+	g := &lone{&Tx{db: handle, alone: true}, s.db}
 	if err = fn(ctx, g); err == nil {
 		return attempt{}
 	}

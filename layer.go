@@ -1,7 +1,6 @@
 package onerow
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -54,11 +53,6 @@ func (tx *Tx) QueryRowContext(ctx context.Context, query string, args ...any) *s
 func (tx *Tx) SQL() *sql.Tx {
 	tx.escaped = true
 	return within(tx.db)
-}
-
-// ready says why a statement may not be sent, or nil.
-func (tx *Tx) ready(ctx context.Context, query string) error {
-	return cmp.Or(tx.poisoned(), ctx.Err(), tx.admit(ctx, query)) // which sends nothing after the others
 }
 
 // within is the *sql.Tx in a handle.

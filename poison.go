@@ -1,29 +1,17 @@
 package onerow
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 
 	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/internal/sqltext"
 	"github.com/onerow/onerow/internal/wire"
 )
-
-// guarded is a handle on which nothing more is run after an error that ended its transaction,
-// or may have.
-type guarded struct {
-	db     DB
-	poison atomic.Pointer[poison]
-	// unanswered: a statement that writes was sent, and no answer has come.
-	unanswered bool
-	// writes are the statements that may have written; escaped: what is sent need not be seen here.
-	writes  int
-	escaped bool
-}
 
 // poison is the first error that ended the transaction.
 type poison struct {
@@ -31,37 +19,41 @@ type poison struct {
 	large *TooLargeError // the statement that it was met at, if it was large
 }
 
-// ExecContext runs a statement, unless the transaction is poisoned.
-func (g *guarded) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	if err := g.poisoned(); err != nil && !g.mayUndo(query) {
+// ExecContext runs a statement, unless the transaction is poisoned. What would end the transaction is not run
+// ([ErrEndsTx]), nor what finds the rows of a query open ([ErrRowsOpen]).
+func (tx *Tx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if err := tx.ready(ctx, query); err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err //nolint:wrapcheck // as database/sql says it; nothing was sent
-	}
-	res, err := g.db.ExecContext(ctx, query, args...)
-	g.unanswered = g.unanswered || unanswered(err)
-	g.count(query, res, err)
-	return res, g.note(err, query, args...)
+	res, err := tx.db.ExecContext(ctx, query, args...)
+	tx.unanswered = tx.unanswered || unanswered(err)
+	tx.count(query, res, err)
+	return res, tx.note(err, query, args...)
 }
 
-// QueryContext runs a query, unless the transaction is poisoned. What Rows.Err
-// reports must be returned from the function that was given the handle.
-func (g *guarded) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if err := g.poisoned(); err != nil {
+// QueryContext runs a query, unless the transaction is poisoned, as ExecContext runs a statement. What
+// Rows.Err reports must be returned from the function that was given the transaction.
+func (tx *Tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if err := tx.ready(ctx, query); err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err //nolint:wrapcheck // see ExecContext
-	}
 	//nolint:rowserrcheck,sqlclosecheck // the caller's rows
-	rows, err := g.db.QueryContext(ctx, query, args...)
-	g.count(query, nil, err)
-	return rows, g.note(err, query, args...)
+	rows, err := tx.db.QueryContext(ctx, query, args...)
+	tx.rows = rows
+	tx.count(query, nil, err)
+	return rows, tx.note(err, query, args...)
+}
+
+// ready says why a statement may not be sent, or nil.
+func (tx *Tx) ready(ctx context.Context, query string) error {
+	if err := tx.poisoned(); err != nil && !tx.mayUndo(query) {
+		return err
+	}
+	return cmp.Or(ctx.Err(), tx.admit(ctx, query)) // which sends nothing where ctx has ended
 }
 
 // count notes whether a statement may have written.
-func (g *guarded) count(query string, res sql.Result, err error) {
+func (tx *Tx) count(query string, res sql.Result, err error) {
 	affected := int64(-1)
 	if res != nil && err == nil {
 		if n, err := res.RowsAffected(); err == nil {
@@ -69,12 +61,12 @@ func (g *guarded) count(query string, res sql.Result, err error) {
 		}
 	}
 	if _, mark := wire.Marked(query); !mark && sqltext.Classify(query, sqltext.UTF8).Wrote(affected, err) {
-		g.writes++
+		tx.writes++
 	}
 }
 
-func (g *guarded) poisoned() error {
-	if first := g.poison.Load(); first != nil {
+func (tx *Tx) poisoned() error {
+	if first := tx.poison.Load(); first != nil {
 		return fmt.Errorf("%w, this statement was not run; return the first error and run the whole transaction again: %w", ErrTxPoisoned, first.err)
 	}
 	return nil
@@ -82,30 +74,30 @@ func (g *guarded) poisoned() error {
 
 // mayUndo: after a lock wait timeout the transaction may be there or not. To go back to a savepoint
 // does no harm where it is not, and takes back what else its owner might commit where it is.
-func (g *guarded) mayUndo(query string) bool {
+func (tx *Tx) mayUndo(query string) bool {
 	const undo = "ROLLBACK TO "
-	first := g.poison.Load()
+	first := tx.poison.Load()
 	return mysqlerr.Classify(first.err) == mysqlerr.TimedOut && len(query) > len(undo) && strings.EqualFold(query[:len(undo)], undo)
 }
 
 // note poisons the transaction when err says that the server no longer has it, or may not have. A context
 // that ended under a statement is one: the driver has closed the session. A statement that was interrupted
 // leaves a part, which whoever drops the error would commit.
-func (g *guarded) note(err error, query string, args ...any) error {
+func (tx *Tx) note(err error, query string, args ...any) error {
 	if mysqlerr.EndsTransaction(err) || mysqlerr.Classify(err) == mysqlerr.Interrupted || mysqlerr.IsContext(err) {
-		g.poison.CompareAndSwap(nil, &poison{err: err, large: large(err, query, args)})
+		tx.poison.CompareAndSwap(nil, &poison{err: err, large: large(err, query, args)})
 	}
 	return err
 }
 
 // noteResult notes what only the rows of a query said. A network error that no
 // statement of the transaction met is one of a call to elsewhere.
-func (g *guarded) noteResult(err error) error {
+func (tx *Tx) noteResult(err error) error {
 	switch {
 	case err == nil:
-		return g.poisoned()
+		return tx.poisoned()
 	case !errors.Is(err, ErrTxPoisoned) && mysqlerr.FromDriver(err):
-		return g.note(err, "")
+		return tx.note(err, "")
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/internal/wire"
@@ -31,13 +32,19 @@ type committer interface{ Commit() error }
 // ([ErrTxPoisoned]): a refusal, a lock wait timeout, a lost connection. After a lock wait timeout it still
 // lets ROLLBACK TO SAVEPOINT through.
 type Tx struct {
-	guarded
+	db      DB
 	joined  bool
+	alone   bool        // it is none: its statements are for Alone
 	group   wire.Answer // the server is in a replication group, see Savepoint; of the outermost
 	packets bool        // the session takes several statements at once
 	watched bool        // the session is guarded: what is not understood it looks after itself
-	unsure  string      // a savepoint that was set before a statement that was not understood
-	rows    *sql.Rows
+
+	poison     atomic.Pointer[poison]
+	unsure     string    // a savepoint that was set before a statement that was not understood
+	rows       *sql.Rows // of the last query
+	unanswered bool      // a statement that writes was sent, and no answer has come
+	writes     int       // statements that may have written
+	escaped    bool      // what is sent need not be seen here
 }
 
 // Joined says whether the transaction belongs to the caller of the verb: then it
@@ -81,11 +88,11 @@ func inTx(ctx context.Context, db DB, fn func(context.Context, *Tx) error, token
 		}
 		tx := h
 		if !h.joined {
-			tx = &Tx{guarded: guarded{db: h}, joined: true, packets: h.packets}
+			tx = &Tx{db: h, joined: true, packets: h.packets}
 		}
 		return h.noteResult(follow(ctx, func() error { return fn(ctx, tx) }))
 	case committer:
-		tx := &Tx{guarded: guarded{db: db}, joined: true}
+		tx := &Tx{db: db, joined: true}
 		err := tx.same(ctx, follow(ctx, func() error { return fn(ctx, tx) }))
 		first := tx.poison.Load()
 		switch {
@@ -145,7 +152,7 @@ func once(ctx context.Context, db beginner, fn func(context.Context, *Tx) error,
 			a.err = fmt.Errorf("%w (and ROLLBACK failed: %w)", a.err, noise)
 		}
 	}()
-	tx := &Tx{guarded: guarded{db: sqlTx}}
+	tx := &Tx{db: sqlTx}
 	tx.watched, tx.packets = s.guarded()
 	if err := tx.same(ctx, fn(ctx, tx)); err != nil {
 		return tx.failed(ctx, s, err)
@@ -169,9 +176,9 @@ func once(ctx context.Context, db beginner, fn func(context.Context, *Tx) error,
 }
 
 // failed is the attempt whose function returned err, or after whose poison it did not.
-func (g *guarded) failed(ctx context.Context, s *session, err error) attempt {
+func (tx *Tx) failed(ctx context.Context, s *session, err error) attempt {
 	a := attempt{err: err}
-	first := g.poison.Load()
+	first := tx.poison.Load()
 	if ours := first != nil || mysqlerr.FromDriver(err); ours {
 		a.again, a.waited = Retryable(err) && s.renewed(err), waited(err)
 	}

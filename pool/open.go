@@ -16,6 +16,10 @@ import (
 	"github.com/onerow/onerow/internal/settings"
 )
 
+// ErrNoHost means: none of the hosts of the data source name can be used now. Its text names each host that
+// was tried, in that order, and why it cannot be used.
+var ErrNoHost = hosts.ErrNoHost
+
 // Open returns a pool with the recommended settings; what the data source name (in go-sql-driver's form) says
 // itself is kept, but for what would break a promise, which is refused with [ErrSetting]:
 //

@@ -26,7 +26,6 @@ type textStmt struct {
 	query string
 }
 
-// Close does nothing.
 func (s textStmt) Close() error { return nil }
 
 // NumInput is 0: a statement with parameters can be prepared.
@@ -35,15 +34,12 @@ func (s textStmt) NumInput() int { return 0 }
 // Exec is there for the interface only: database/sql takes ExecContext.
 func (s textStmt) Exec([]driver.Value) (driver.Result, error) { return nil, errOldDriver }
 
-// Query is there for the interface only.
 func (s textStmt) Query([]driver.Value) (driver.Rows, error) { return nil, errOldDriver }
 
-// ExecContext sends it.
 func (s textStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
 	return s.conn.ExecContext(ctx, s.query, args)
 }
 
-// QueryContext sends it.
 func (s textStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	return s.conn.QueryContext(ctx, s.query, args)
 }
@@ -121,7 +117,6 @@ func (r *watchedRows) Close() error {
 	return r.conn.note(r.Rows.Close())
 }
 
-// HasNextResultSet asks the wrapped rows.
 func (r *watchedRows) HasNextResultSet() bool {
 	next, ok := r.Rows.(driver.RowsNextResultSet)
 	return ok && next.HasNextResultSet()
@@ -143,7 +138,6 @@ func (r *watchedRows) noted(err error) error {
 	return r.conn.note(err)
 }
 
-// ColumnTypeScanType asks the wrapped rows.
 func (r *watchedRows) ColumnTypeScanType(i int) reflect.Type {
 	if t, ok := r.Rows.(driver.RowsColumnTypeScanType); ok {
 		return t.ColumnTypeScanType(i)
@@ -151,7 +145,6 @@ func (r *watchedRows) ColumnTypeScanType(i int) reflect.Type {
 	return reflect.TypeFor[any]()
 }
 
-// ColumnTypeDatabaseTypeName asks the wrapped rows.
 func (r *watchedRows) ColumnTypeDatabaseTypeName(i int) string {
 	if t, ok := r.Rows.(driver.RowsColumnTypeDatabaseTypeName); ok {
 		return t.ColumnTypeDatabaseTypeName(i)
@@ -159,7 +152,6 @@ func (r *watchedRows) ColumnTypeDatabaseTypeName(i int) string {
 	return ""
 }
 
-// ColumnTypeNullable asks the wrapped rows.
 func (r *watchedRows) ColumnTypeNullable(i int) (nullable, ok bool) {
 	if t, has := r.Rows.(driver.RowsColumnTypeNullable); has {
 		return t.ColumnTypeNullable(i)
@@ -167,7 +159,6 @@ func (r *watchedRows) ColumnTypeNullable(i int) (nullable, ok bool) {
 	return false, false
 }
 
-// ColumnTypePrecisionScale asks the wrapped rows.
 func (r *watchedRows) ColumnTypePrecisionScale(i int) (precision, scale int64, ok bool) {
 	if t, has := r.Rows.(driver.RowsColumnTypePrecisionScale); has {
 		return t.ColumnTypePrecisionScale(i)

@@ -11,8 +11,8 @@ var floorBugs = []bug{
 		`again: (Retryable(err) || token && unknown)`,
 		`again: (Retryable(err) || unknown)`}}},
 	{"a poisoned transaction goes on in autocommit", ".", "TestSavepointInAGroup|TestTimeoutPoisons", []change{{"poison.go",
-		`if first := g.poison.Load(); first != nil {`,
-		`if first := g.poison.Load(); first != nil && false {`}}},
+		`if first := tx.poison.Load(); first != nil {`,
+		`if first := tx.poison.Load(); first != nil && false {`}}},
 	{"a lock wait timeout at COMMIT leaves the outcome unknown", "./internal/mysqlerr", "TestClassify", []change{{"internal/mysqlerr/mysqlerr.go",
 		`[]Class{RolledBack, TimedOut, NotHere, NotSent}`, `[]Class{RolledBack, NotHere, NotSent}`}}},
 
