@@ -26,7 +26,9 @@ func (tx *Tx) ExecContext(ctx context.Context, query string, args ...any) (sql.R
 		return nil, err
 	}
 	res, err := tx.db.ExecContext(ctx, query, args...)
-	tx.unanswered = tx.unanswered || unanswered(err)
+	if mysqlerr.Classify(err) == mysqlerr.ConnectionLost || mysqlerr.IsContext(err) {
+		tx.unanswered = true
+	}
 	tx.count(query, res, err)
 	return res, tx.note(err, query, args...)
 }
@@ -100,9 +102,4 @@ func (tx *Tx) noteResult(err error) error {
 		return tx.note(err, "")
 	}
 	return err
-}
-
-// unanswered says of the error of a statement that writes whether it may have been executed.
-func unanswered(err error) bool {
-	return mysqlerr.Classify(err) == mysqlerr.ConnectionLost || mysqlerr.IsContext(err)
 }

@@ -115,13 +115,8 @@ func (s *session) rollback(ctx context.Context, tx *sql.Tx, err error) (noise er
 	if rerr != nil || mysqlerr.Classify(err) == mysqlerr.NotHere {
 		s.discard()
 	}
-	if rerr == nil || gone(rerr) {
-		return nil
+	if errors.Is(rerr, sql.ErrTxDone) || mysqlerr.IsContext(rerr) || mysqlerr.MayRunAgain(rerr) {
+		return nil // the driver closes a session whose context ended, and says so here
 	}
 	return rerr
-}
-
-// gone: the driver closes a session whose context ended, and says so at ROLLBACK.
-func gone(err error) bool {
-	return errors.Is(err, sql.ErrTxDone) || mysqlerr.IsContext(err) || mysqlerr.MayRunAgain(err)
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/wire"
@@ -30,7 +31,8 @@ func ExecLast(ctx context.Context, tx *onerow.Tx, stmts ...onerow.Stmt) error {
 // that of any of them.
 func QueryAfter(ctx context.Context, tx *onerow.Tx, stmts []onerow.Stmt, query string, args []any, scan func(*sql.Rows) error) error {
 	b := &wire.Batch{Stmts: stmts}
-	if len(stmts) > 0 && tx.Together() && fits(b) && !asks(b) && single(query, len(args)) {
+	asks := slices.ContainsFunc(stmts, func(s onerow.Stmt) bool { return s.ID != nil || s.Rows != nil })
+	if len(stmts) > 0 && tx.Together() && fits(b) && !asks && single(query, len(args)) {
 		text, all := b.Text(true)
 		b.Query = text + "; " + query
 		err := onerow.Query(wire.WithBatch(ctx, b), tx, b.Query, append(all, args...), scan)

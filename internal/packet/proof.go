@@ -3,9 +3,7 @@ package packet
 import (
 	"database/sql/driver"
 	"reflect"
-	"slices"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/sqltext"
 	"github.com/onerow/onerow/internal/wire"
 )
@@ -48,9 +46,4 @@ func sizeOf(arg any) int {
 		return v.Len()
 	}
 	return 0
-}
-
-// asks says whether the results of executions are asked for, which those of queries are not.
-func asks(b *wire.Batch) bool {
-	return slices.ContainsFunc(b.Stmts, func(s onerow.Stmt) bool { return s.ID != nil || s.Rows != nil })
 }
