@@ -2,6 +2,8 @@ package idempotency
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -71,7 +73,7 @@ func (k *Keys) admit(ctx context.Context, db onerow.DB, c *call, window time.Dur
 	var left int64
 	err = onerow.QueryRow(ctx, db, sqlAdmission, append([]any{c.token[:]}, c.key.args()...), &mine, &left)
 	switch {
-	case isNoRows(err): // purged in between
+	case errors.Is(err, sql.ErrNoRows): // purged in between
 		return a, errFree
 	case err != nil:
 		return a, err

@@ -10,6 +10,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
 )
@@ -140,14 +141,14 @@ func TestStatements(t *testing.T) {
 	dbtest.Exec(t, plain, "UPDATE onerow_admission SET until_at = UTC_TIMESTAMP(6)")
 	expect("Admit, after a window", 3, admit)
 	dbtest.Exec(t, plain, "UPDATE onerow_admission SET until_at = UTC_TIMESTAMP(6)")
-	expect("Purge", 4, func() error { _, err := keys.Purge(ctx, db, 1000); return err })
-	expect("Purge of nothing", 2, func() error { _, err := keys.Purge(ctx, db, 1000); return err })
+	expect("Purge", 4, func() error { _, err := keyadmin.Purge(ctx, db, keys, 1000); return err })
+	expect("Purge of nothing", 2, func() error { _, err := keyadmin.Purge(ctx, db, keys, 1000); return err })
 	expect("List", 1, func() error {
-		_, err := keys.List(ctx, db, idempotency.ListOptions{Status: idempotency.InProgress, Waiting: true})
+		_, err := keyadmin.List(ctx, db, keyadmin.ListOptions{Status: idempotency.InProgress, Waiting: true})
 		return err
 	})
-	expect("Measure", 1, func() error { _, err := keys.Measure(ctx, db); return err })
-	ann, seen := must(keys.Operator("ann", "why")), must(keys.Find(ctx, db, key("f")))
+	expect("Measure", 1, func() error { _, err := keyadmin.Measure(ctx, db, keys); return err })
+	ann, seen := must(keyadmin.NewOperator(keys, "ann", "why")), must(keyadmin.Find(ctx, db, key("f")))
 	expect("Expire", 4, func() error { return ann.Expire(ctx, db, seen) })
 	expect("Expire again", 4, func() error { return ann.Expire(ctx, db, seen) })
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
 )
@@ -125,9 +126,9 @@ func verbs(k *idempotency.Keys) []verb {
 			return err
 		}
 	}
-	operator := func(act func(o *idempotency.Operator, ctx context.Context, db *sql.DB, seen idempotency.Entry) error, status idempotency.Status) func(context.Context, *sql.DB, idempotency.Claim) error {
+	operator := func(act func(o *keyadmin.Operator, ctx context.Context, db *sql.DB, seen idempotency.Entry) error, status idempotency.Status) func(context.Context, *sql.DB, idempotency.Claim) error {
 		return func(ctx context.Context, db *sql.DB, claim idempotency.Claim) error {
-			o, err := k.Operator("ann", "ticket")
+			o, err := keyadmin.NewOperator(k, "ann", "ticket")
 			if err != nil {
 				return err
 			}
@@ -174,22 +175,22 @@ func verbs(k *idempotency.Keys) []verb {
 			return err
 		}, false, 8, nil},
 		{"purge", expired, func(ctx context.Context, db *sql.DB, _ idempotency.Claim) error {
-			_, err := k.Purge(ctx, db, 10)
+			_, err := keyadmin.Purge(ctx, db, k, 10)
 			return err
 		}, false, 25, nil},
-		{"operator's release", begin, operator((func(o *idempotency.Operator, ctx context.Context, db *sql.DB, s idempotency.Entry) error {
+		{"operator's release", begin, operator((func(o *keyadmin.Operator, ctx context.Context, db *sql.DB, s idempotency.Entry) error {
 			return o.Release(ctx, db, s)
 		}), idempotency.InProgress), false, 30, nil},
-		{"operator's complete", begin, operator((func(o *idempotency.Operator, ctx context.Context, db *sql.DB, s idempotency.Entry) error {
+		{"operator's complete", begin, operator((func(o *keyadmin.Operator, ctx context.Context, db *sql.DB, s idempotency.Entry) error {
 			return o.Complete(ctx, db, s, receipt{ID: 2})
 		}), idempotency.InProgress), false, 30, nil},
-		{"operator's expire", complete, operator((func(o *idempotency.Operator, ctx context.Context, db *sql.DB, s idempotency.Entry) error {
+		{"operator's expire", complete, operator((func(o *keyadmin.Operator, ctx context.Context, db *sql.DB, s idempotency.Entry) error {
 			return o.Expire(ctx, db, s)
 		}), idempotency.Completed), false, 30, nil},
 		{"find, list and measure", complete, func(ctx context.Context, db *sql.DB, _ idempotency.Claim) error {
-			_, err := k.Find(ctx, db, key("a"))
-			_, lerr := k.List(ctx, db, idempotency.ListOptions{Status: idempotency.InProgress, Waiting: true})
-			_, merr := k.Measure(ctx, db)
+			_, err := keyadmin.Find(ctx, db, key("a"))
+			_, lerr := keyadmin.List(ctx, db, keyadmin.ListOptions{Status: idempotency.InProgress, Waiting: true})
+			_, merr := keyadmin.Measure(ctx, db, k)
 			return errors.Join(err, lerr, merr)
 		}, false, 25, nil},
 	}

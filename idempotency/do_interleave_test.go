@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
 )
@@ -34,7 +35,7 @@ var errReplayed = errors.New("replayed")
 // reason maps an error to the sentinel that it is: the texts carry ages.
 func reason(err error) error {
 	for _, want := range []error{
-		idempotency.ErrMismatch, idempotency.ErrFailed, idempotency.ErrInProgress, idempotency.ErrLost, idempotency.ErrChanged, errReplayed, errOutage,
+		idempotency.ErrMismatch, idempotency.ErrFailed, idempotency.ErrInProgress, idempotency.ErrLost, keyadmin.ErrChanged, errReplayed, errOutage,
 	} {
 		if errors.Is(err, want) {
 			return want
@@ -154,7 +155,7 @@ func doRaces(k *idempotency.Keys, h *heard) []race {
 		return nil
 	}
 	purge := func(ctx context.Context, db *sql.DB) error {
-		_, err := k.Purge(ctx, db, 10)
+		_, err := keyadmin.Purge(ctx, db, k, 10)
 		return err
 	}
 	again := func(ctx context.Context, db *sql.DB) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -159,7 +160,7 @@ func TestExpiry(t *testing.T) {
 		if err != nil || out.Replayed || out.Row.Amount != 3 {
 			t.Fatalf("after an hour: %+v, %v", out, err)
 		}
-		if e := must(keys.Find(ctx, db, key("a"))); e.ExpiresAt.Sub(e.CompletedAt) != 2*time.Hour || e.Status != idempotency.Completed {
+		if e := must(keyadmin.Find(ctx, db, key("a"))); e.ExpiresAt.Sub(e.CompletedAt) != 2*time.Hour || e.Status != idempotency.Completed {
 			t.Fatalf("kept for two hours: %+v", e)
 		}
 		if out := must(idempotency.Do(ctx, db, keys, key("a"), charge(4))); !out.Replayed || out.Row.Amount != 3 {

@@ -75,13 +75,13 @@
 //   - Another payload under the same key is [ErrMismatch], when both calls gave one
 //     ([Options].Payload): also when the key is free because its work was not done. A call without
 //     a payload leaves the one that is there. A Do that was rolled back leaves no row, and so no payload.
-//   - Texts (an error, an operator's name and reason, Config.Name) are stored and read whole on a connection
+//   - Texts (an error, Config.Name) are stored and read whole on a connection
 //     of any character set. An error of more than 16,000 bytes is cut and says so; what is not UTF-8 becomes
 //     U+FFFD.
 //   - A result above Config.MaxResult is refused or stored by reference, never cut. One that the server does
 //     not take in one statement (max_allowed_packet) is [ErrTooLarge] too, after one run of the function, or
 //     two.
-//   - An expired key is absent, purged or not. Purge never touches a key in progress.
+//   - An expired key is absent, purged or not.
 //   - The outcome is logged before the completion is written: a lost completion can
 //     be told from lost work.
 //   - All times are those of the database's clock.
@@ -126,8 +126,6 @@
 //	Complete, Fail, Release, Extend   1, 2 when the claim is lost
 //	Owned               3 and the function's; lost 4
 //	Admit               1 admitted, 2 refused, 3 admitted after an earlier window
-//	Purge               2 per 200 rows; 1 for each of 2 tables in which nothing is expired
-//	Operator's verbs    4   List, Find, Measure 1
 //
 // On a pool of pool.Open BEGIN travels with the first statement, and the result of Do with COMMIT: two
 // round trips less, one more statement (the proof that the key's row was there). A replay is two round trips,
@@ -135,6 +133,8 @@
 //
 // None grows with the number of keys. In a transaction of a pool that pool.Open did not make Do is one more
 // on MySQL: see onerow.Tx.Savepoint.
+//
+// What operators do, lists, gauges and purges are in package keyadmin.
 //
 // Open this package when a key is claimed, completed, replayed or freed in another way.
 package idempotency

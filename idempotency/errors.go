@@ -25,10 +25,6 @@ var (
 	ErrCompletionLost = errors.New("idempotency: the completion is lost")
 	// ErrTooLarge: the result does not fit and there are no references.
 	ErrTooLarge = errors.New("idempotency: the result is too large")
-	// ErrChanged: the key is not in the state that the operator saw.
-	ErrChanged = errors.New("idempotency: the key has changed since it was seen")
-	// ErrNoKey: there is no such key.
-	ErrNoKey = errors.New("idempotency: no such key")
 	// ErrField: a message lacks a field that its key is made of, or cannot be hashed.
 	ErrField = errors.New("idempotency: no key can be made of the message")
 	// ErrCodec: a result cannot be encoded as JSON, would not come back as it was, or cannot be decoded.

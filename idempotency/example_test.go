@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 )
@@ -104,7 +105,7 @@ func ExampleWork() {
 		}, idempotency.Options{Keep: 24 * time.Hour})
 		fmt.Printf("%q %v\n", out.Row, err)
 	}
-	entry, err := keys.Find(ctx, db, key)
+	entry, err := keyadmin.Find(ctx, db, key)
 	fmt.Println(entry.Status, entry.ExpiresAt.Sub(entry.CompletedAt), err)
 	// Output:
 	// "" connection refused

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -42,8 +43,8 @@ func TestFailWithResult(t *testing.T) {
 	if _, _, err := idempotency.Begin[receipt](ctx, db, keys, key("b")); !errors.As(err, &failed) || failed.Result != nil {
 		t.Errorf("without: %+v", failed)
 	}
-	ann := must(keys.Operator("ann", "x"))
-	if err := ann.Release(ctx, db, must(keys.Find(ctx, db, key("a")))); err != nil {
+	ann := must(keyadmin.NewOperator(keys, "ann", "x"))
+	if err := ann.Release(ctx, db, must(keyadmin.Find(ctx, db, key("a")))); err != nil {
 		t.Fatal(err)
 	}
 	if err := keys.Fail(ctx, db, begun(t, db, keys, key("a")), errors.New("again")); err != nil {

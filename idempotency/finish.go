@@ -219,8 +219,7 @@ func attrs(key Key, token int64, s Status, cause error) []any {
 	return list
 }
 
-// longestError is how many bytes of an error, or of an operator's reason, are stored. The columns have
-// 65,535.
+// longestError is how many bytes of an error are stored. The column has 65,535.
 const longestError = 16000
 
 // errorText is an error as it is stored; one that is cut says so.

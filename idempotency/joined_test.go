@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -38,7 +39,7 @@ func TestJoinedLeavesNothing(t *testing.T) {
 				if err != nil || charges(t, db) != before {
 					t.Errorf("%v, %d charges, there were %d", err, charges(t, db), before)
 				}
-				if _, err := keys.Find(t.Context(), db, k); !errors.Is(err, idempotency.ErrNoKey) {
+				if _, err := keyadmin.Find(t.Context(), db, k); !errors.Is(err, keyadmin.ErrNoKey) {
 					t.Errorf("the key: %v", err)
 				}
 			})

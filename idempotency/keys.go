@@ -124,3 +124,6 @@ func New(cfg Config) (*Keys, error) {
 	}
 	return &Keys{cfg: cfg, ended: ended{seed: maphash.MakeSeed()}}, nil
 }
+
+// Config returns how the keys are kept, with the defaults.
+func (k *Keys) Config() Config { return k.cfg }

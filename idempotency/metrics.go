@@ -1,7 +1,6 @@
 package idempotency
 
 import (
-	"context"
 	"errors"
 
 	"github.com/onerow/onerow"
@@ -58,31 +57,4 @@ func (k *Keys) tell(db onerow.DB, c *call, fresh bool, err error) {
 	if (err == nil || errors.Is(err, ErrFailed)) && !joined(db) {
 		k.ended.add(c.key)
 	}
-}
-
-// sqlMeasure counts three ranges of the index state and locks nothing.
-const sqlMeasure = `SELECT (SELECT COUNT(*) FROM onerow_key FORCE INDEX (state) WHERE status = 'in_progress'),
-  (SELECT COUNT(*) FROM onerow_key FORCE INDEX (state) WHERE ` + overdue + `), (SELECT COUNT(*) FROM onerow_key FORCE INDEX (state) WHERE ` + errored + `)`
-
-// Measures are the gauges of the whole table.
-type Measures struct {
-	InProgress int64 `json:"in_progress"`
-	Overdue    int64 `json:"overdue"` // of those in progress
-	Errored    int64 `json:"errored"` // with Attention
-}
-
-// Measure counts what is open and reports it to the metrics. Call it now and then,
-// from one process. One statement, over as many index entries as are open.
-func (k *Keys) Measure(ctx context.Context, db onerow.DB) (Measures, error) {
-	var m Measures
-	err := single(ctx, db, func(db onerow.DB) error {
-		return onerow.QueryRow(ctx, db, sqlMeasure, nil, &m.InProgress, &m.Overdue, &m.Errored)
-	})
-	if err != nil {
-		return m, err
-	}
-	k.cfg.Metrics.Set("in_progress", m.InProgress)
-	k.cfg.Metrics.Set("overdue", m.Overdue)
-	k.cfg.Metrics.Set("errored", m.Errored)
-	return m, nil
 }

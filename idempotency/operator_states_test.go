@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -61,7 +62,7 @@ func expireNow(t *testing.T, db *sql.DB, c idempotency.Claim) error {
 // answers.
 func shownAs(t *testing.T, db *sql.DB, keys *idempotency.Keys, k idempotency.Key) string {
 	t.Helper()
-	e := must(keys.Find(t.Context(), db, k))
+	e := must(keyadmin.Find(t.Context(), db, k))
 	s := string(e.Status)
 	for _, f := range []struct {
 		on   bool
@@ -71,9 +72,9 @@ func shownAs(t *testing.T, db *sql.DB, keys *idempotency.Keys, k idempotency.Key
 			s += " " + f.name
 		}
 	}
-	m := must(keys.Measure(t.Context(), db))
-	for what, n := range map[idempotency.ListOptions]int64{{Status: idempotency.InProgress}: m.InProgress, {Status: idempotency.InProgress, Waiting: true}: m.Overdue, {Status: idempotency.Failed, Waiting: true}: m.Errored} {
-		if list := must(keys.List(t.Context(), db, what)); int64(len(list)) != n {
+	m := must(keyadmin.Measure(t.Context(), db, keys))
+	for what, n := range map[keyadmin.ListOptions]int64{{Status: idempotency.InProgress}: m.InProgress, {Status: idempotency.InProgress, Waiting: true}: m.Overdue, {Status: idempotency.Failed, Waiting: true}: m.Errored} {
+		if list := must(keyadmin.List(t.Context(), db, what)); int64(len(list)) != n {
 			t.Errorf("%s: %d in the list %+v, the gauge is %d", k, len(list), what, n)
 		}
 	}
@@ -88,7 +89,7 @@ func shownAs(t *testing.T, db *sql.DB, keys *idempotency.Keys, k idempotency.Key
 func TestOperatorInEveryState(t *testing.T) {
 	db, _ := open(t)
 	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
-	ann := must(keys.Operator("ann", "ticket 12"))
+	ann := must(keyadmin.NewOperator(keys, "ann", "ticket 12"))
 	const refused = "-"
 	want := map[string][3]string{ // release, complete, expire
 		"in_progress":        {"released; mismatch, claimed", "complete; mismatch, replayed", refused},
@@ -129,8 +130,8 @@ func TestOperatorInEveryState(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				before, seen := must(keys.Find(ctx, db, k)), must(keys.Find(ctx, db, k))
-				act := func(o *idempotency.Operator) error {
+				before, seen := must(keyadmin.Find(ctx, db, k)), must(keyadmin.Find(ctx, db, k))
+				act := func(o *keyadmin.Operator) error {
 					switch action {
 					case "release":
 						return o.Release(ctx, db, seen)
@@ -141,9 +142,9 @@ func TestOperatorInEveryState(t *testing.T) {
 				}
 				err := act(ann)
 				if want[state.name][n] == refused {
-					after := must(keys.Find(ctx, db, k))
+					after := must(keyadmin.Find(ctx, db, k))
 					before.Age, after.Age = 0, 0
-					if !errors.Is(err, idempotency.ErrChanged) || before != after {
+					if !errors.Is(err, keyadmin.ErrChanged) || before != after {
 						t.Fatalf("%v, before %+v, after %+v", err, before, after)
 					}
 					if got := shownAs(t, db, keys, k); before.Expired && strings.Contains(got, "ALARM") {
@@ -171,7 +172,7 @@ func TestOperatorInEveryState(t *testing.T) {
 				if err := keys.Complete(ctx, db, claim, receipt{ID: 1}); !errors.Is(err, idempotency.ErrLost) && state.name[0] != 'c' {
 					t.Errorf("the earlier holder: %v", err)
 				}
-				if audit := must(keys.Audit(ctx, db, k)); fmt.Sprint(audit[len(audit)-1].Action) != action {
+				if audit := must(keyadmin.Audit(ctx, db, k)); fmt.Sprint(audit[len(audit)-1].Action) != action {
 					t.Errorf("audit %+v", audit)
 				}
 				dbtest.Exec(t, db, "DELETE FROM onerow_key_audit")

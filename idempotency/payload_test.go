@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 )
 
 // payloadStates bring a key that was begun with the payload 1 into each state in which it can be claimed, and
@@ -17,12 +18,12 @@ import (
 var payloadStates = []struct {
 	name  string
 	knows bool
-	make  func(t *testing.T, db *sql.DB, k *idempotency.Keys, o *idempotency.Operator, c idempotency.Claim) error
+	make  func(t *testing.T, db *sql.DB, k *idempotency.Keys, o *keyadmin.Operator, c idempotency.Claim) error
 }{
-	{"released by its holder", true, func(t *testing.T, db *sql.DB, k *idempotency.Keys, _ *idempotency.Operator, c idempotency.Claim) error {
+	{"released by its holder", true, func(t *testing.T, db *sql.DB, k *idempotency.Keys, _ *keyadmin.Operator, c idempotency.Claim) error {
 		return k.Release(t.Context(), db, c)
 	}},
-	{"not done", true, func(t *testing.T, db *sql.DB, k *idempotency.Keys, _ *idempotency.Operator, c idempotency.Claim) error {
+	{"not done", true, func(t *testing.T, db *sql.DB, k *idempotency.Keys, _ *keyadmin.Operator, c idempotency.Claim) error {
 		no := errors.New("no route")
 		_, err := idempotency.Work(t.Context(), db, k, c, func(context.Context) (receipt, error) { return receipt{}, idempotency.NotDone(no) })
 		if errors.Is(err, no) {
@@ -30,25 +31,25 @@ var payloadStates = []struct {
 		}
 		return err
 	}},
-	{"released by an operator", true, func(t *testing.T, db *sql.DB, _ *idempotency.Keys, o *idempotency.Operator, c idempotency.Claim) error {
+	{"released by an operator", true, func(t *testing.T, db *sql.DB, _ *idempotency.Keys, o *keyadmin.Operator, c idempotency.Claim) error {
 		return o.Release(t.Context(), db, idempotency.Entry{Key: c.Key, Token: c.Token, Status: idempotency.InProgress})
 	}},
-	{"failed, then released by an operator", true, func(t *testing.T, db *sql.DB, k *idempotency.Keys, o *idempotency.Operator, c idempotency.Claim) error {
+	{"failed, then released by an operator", true, func(t *testing.T, db *sql.DB, k *idempotency.Keys, o *keyadmin.Operator, c idempotency.Claim) error {
 		return errors.Join(k.Fail(t.Context(), db, c, errors.New("x")), o.Release(t.Context(), db, idempotency.Entry{Key: c.Key, Token: c.Token, Status: idempotency.Failed}))
 	}},
-	{"its lease ended", true, func(t *testing.T, db *sql.DB, k *idempotency.Keys, _ *idempotency.Operator, c idempotency.Claim) error {
+	{"its lease ended", true, func(t *testing.T, db *sql.DB, k *idempotency.Keys, _ *keyadmin.Operator, c idempotency.Claim) error {
 		err := k.Extend(t.Context(), db, c, idempotency.Options{Lease: time.Microsecond})
 		leaseEnded(t, db, c.Key)
 		return err
 	}},
-	{"complete and expired", false, func(t *testing.T, db *sql.DB, k *idempotency.Keys, o *idempotency.Operator, c idempotency.Claim) error {
+	{"complete and expired", false, func(t *testing.T, db *sql.DB, k *idempotency.Keys, o *keyadmin.Operator, c idempotency.Claim) error {
 		return errors.Join(k.Complete(t.Context(), db, c, receipt{}), o.Expire(t.Context(), db, idempotency.Entry{Key: c.Key, Token: c.Token, Status: idempotency.Completed}))
 	}},
-	{"failed and expired", false, func(t *testing.T, db *sql.DB, k *idempotency.Keys, o *idempotency.Operator, c idempotency.Claim) error {
+	{"failed and expired", false, func(t *testing.T, db *sql.DB, k *idempotency.Keys, o *keyadmin.Operator, c idempotency.Claim) error {
 		return errors.Join(k.Fail(t.Context(), db, c, errors.New("x"), idempotency.Options{Attention: true}),
 			o.Expire(t.Context(), db, idempotency.Entry{Key: c.Key, Token: c.Token, Status: idempotency.Failed}))
 	}},
-	{"released and expired", false, func(t *testing.T, db *sql.DB, k *idempotency.Keys, o *idempotency.Operator, c idempotency.Claim) error {
+	{"released and expired", false, func(t *testing.T, db *sql.DB, k *idempotency.Keys, o *keyadmin.Operator, c idempotency.Claim) error {
 		return errors.Join(k.Release(t.Context(), db, c), o.Expire(t.Context(), db, idempotency.Entry{Key: c.Key, Token: c.Token, Status: idempotency.Released}))
 	}},
 }
@@ -58,7 +59,7 @@ var payloadStates = []struct {
 func TestFreeKeyKeepsItsPayload(t *testing.T) {
 	eachLevel(t, func(t *testing.T, db *sql.DB) {
 		keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
-		ann := must(keys.Operator("ann", "ticket 12"))
+		ann := must(keyadmin.NewOperator(keys, "ann", "ticket 12"))
 		claims := map[string]func(k idempotency.Key, opts ...idempotency.Options) error{
 			"Begin": func(k idempotency.Key, opts ...idempotency.Options) error {
 				_, out, err := idempotency.Begin[receipt](ctx, db, keys, k, opts...)
@@ -144,7 +145,7 @@ func TestClaimWithoutPayload(t *testing.T) {
 		t.Errorf("begin: %v", err)
 	}
 	// An expired key has no payload: the next one counts, or none.
-	if err := must(keys.Operator("ann", "x")).Expire(ctx, db, must(keys.Find(ctx, db, k))); err != nil {
+	if err := must(keyadmin.NewOperator(keys, "ann", "x")).Expire(ctx, db, must(keyadmin.Find(ctx, db, k))); err != nil {
 		t.Fatal(err)
 	}
 	if err := keys.Complete(ctx, db, begun(t, db, keys, k), receipt{ID: 5}); err != nil {
@@ -161,12 +162,12 @@ func TestReleasedExpires(t *testing.T) {
 	for keep, want := range map[time.Duration]time.Duration{0: 0, time.Hour: time.Hour} {
 		keys, ctx := newKeys(t, idempotency.Config{Keep: keep}), t.Context()
 		byHolder, byAnn := begun(t, db, keys, key(fmt.Sprint("holder ", keep))), begun(t, db, keys, key(fmt.Sprint("operator ", keep)))
-		ann := must(keys.Operator("ann", "x"))
+		ann := must(keyadmin.NewOperator(keys, "ann", "x"))
 		if err := errors.Join(keys.Release(ctx, db, byHolder), ann.Release(ctx, db, idempotency.Entry{Key: byAnn.Key, Token: byAnn.Token, Status: idempotency.InProgress})); err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range []idempotency.Claim{byHolder, byAnn} {
-			e := must(keys.Find(ctx, db, c.Key))
+			e := must(keyadmin.Find(ctx, db, c.Key))
 			if got := e.ExpiresAt.Sub(e.CompletedAt); e.ExpiresAt.IsZero() != (want == 0) || want != 0 && got != want {
 				t.Errorf("keep %s: %+v", keep, e)
 			}

@@ -60,6 +60,13 @@ func (k *Keys) encode(ctx context.Context, db onerow.DB, key Key, v, replay any)
 	return stored{data: []byte(ref), reference: true}, nil
 }
 
+// Encode returns a result as its row holds it: the JSON, or a reference to it. It is for who completes a key
+// by hand; [Keys.Complete] does it itself. Errors: [ErrTooLarge], [ErrCodec].
+func (k *Keys) Encode(ctx context.Context, db onerow.DB, key Key, result any) (data []byte, isReference bool, err error) {
+	s, err := k.encode(ctx, db, key, result, nil)
+	return s.data, s.reference, err
+}
+
 // decodeAgain decodes what was encoded, and says what has been lost.
 func decodeAgain(data []byte, v, replay any) error {
 	switch {

@@ -23,7 +23,7 @@ const (
 	Released   Status = "released"
 )
 
-// Entry is a key as List and Find show it. Times are the database's, in UTC; the zero time where
+// Entry is a key as its row shows it. Times are the database's, in UTC; the zero time where
 // there is none.
 type Entry struct {
 	Key    Key    `json:"key"`
@@ -75,6 +75,21 @@ const entryColumns = `tenant, operation, idem_key, status, token, attention,
 func (e *Entry) dest() []any {
 	return []any{&e.Key.Tenant, &e.Key.Operation, &e.Key.ID, &e.Status, &e.Token, &e.Attention, &e.Overdue, &e.Expired, &e.Holder,
 		(*moment)(&e.Since), &e.Age, (*moment)(&e.ExpectedCompletion), (*moment)(&e.LeaseUntil), (*moment)(&e.CompletedAt), (*moment)(&e.ExpiresAt), &e.Error}
+}
+
+// Entries reads rows of onerow_key. clauses are what follows the table's name: an index to use, a condition
+// without which it reads all, an order, a limit. One statement.
+func Entries(ctx context.Context, db onerow.DB, clauses string, args ...any) (list []Entry, err error) {
+	err = onerow.Alone(ctx, db, func(ctx context.Context, db onerow.DB) error {
+		list = nil
+		return onerow.Query(ctx, db, "SELECT "+entryColumns+" FROM onerow_key"+clauses, args, func(rows *sql.Rows) error {
+			var e Entry
+			err := rows.Scan(e.dest()...)
+			list = append(list, e)
+			return err
+		})
+	})
+	return list, err
 }
 
 // moment is a time that is read as microseconds, or NULL.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -42,11 +43,11 @@ func TestSettings(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			e := must(keys.Find(ctx, db, key("two")))
+			e := must(keyadmin.Find(ctx, db, key("two")))
 			if kept := e.ExpiresAt.Sub(e.CompletedAt); e.Status != idempotency.Completed || kept != time.Hour {
 				t.Errorf("kept %s: %+v", kept, e)
 			}
-			if err := must(keys.Operator("ann", "why")).Expire(ctx, db, e); err != nil {
+			if err := must(keyadmin.NewOperator(keys, "ann", "why")).Expire(ctx, db, e); err != nil {
 				t.Error(err)
 			}
 			for _, admitted := range []bool{true, false} {
@@ -54,7 +55,7 @@ func TestSettings(t *testing.T) {
 					t.Errorf("Admit: %+v", a)
 				}
 			}
-			if n := must(keys.Purge(ctx, db, 10)); n != 1 {
+			if n := must(keyadmin.Purge(ctx, db, keys, 10)); n != 1 {
 				t.Errorf("purged %d", n)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
 )
@@ -67,9 +68,9 @@ func stepRaces(k *idempotency.Keys, h *heard) []race {
 			return k.Complete(ctx, tx, c, receipt{})
 		})
 	})
-	operator := func(actor string, status idempotency.Status, fn func(o *idempotency.Operator, ctx context.Context, db *sql.DB, seen idempotency.Entry) error) call {
+	operator := func(actor string, status idempotency.Status, fn func(o *keyadmin.Operator, ctx context.Context, db *sql.DB, seen idempotency.Entry) error) call {
 		return act(func(ctx context.Context, db *sql.DB, c idempotency.Claim) error {
-			o, err := k.Operator(actor, "ticket")
+			o, err := keyadmin.NewOperator(k, actor, "ticket")
 			if err != nil {
 				return err
 			}
@@ -77,14 +78,14 @@ func stepRaces(k *idempotency.Keys, h *heard) []race {
 		})
 	}
 	operatorRelease := func(actor string) call {
-		return operator(actor, idempotency.InProgress, func(o *idempotency.Operator, ctx context.Context, db *sql.DB, s idempotency.Entry) error {
+		return operator(actor, idempotency.InProgress, func(o *keyadmin.Operator, ctx context.Context, db *sql.DB, s idempotency.Entry) error {
 			return o.Release(ctx, db, s)
 		})
 	}
-	operatorComplete := operator("ann", idempotency.InProgress, func(o *idempotency.Operator, ctx context.Context, db *sql.DB, s idempotency.Entry) error {
+	operatorComplete := operator("ann", idempotency.InProgress, func(o *keyadmin.Operator, ctx context.Context, db *sql.DB, s idempotency.Entry) error {
 		return o.Complete(ctx, db, s, receipt{ID: 2})
 	})
-	expire := operator("ann", idempotency.Completed, func(o *idempotency.Operator, ctx context.Context, db *sql.DB, s idempotency.Entry) error {
+	expire := operator("ann", idempotency.Completed, func(o *keyadmin.Operator, ctx context.Context, db *sql.DB, s idempotency.Entry) error {
 		return o.Expire(ctx, db, s)
 	})
 	admit := func(ctx context.Context, db *sql.DB) error {
@@ -97,7 +98,7 @@ func stepRaces(k *idempotency.Keys, h *heard) []race {
 		return c, err
 	}
 	purge := func(ctx context.Context, db *sql.DB) error {
-		_, err := k.Purge(ctx, db, 10)
+		_, err := keyadmin.Purge(ctx, db, k, 10)
 		return err
 	}
 	// work is outside the database: it counts itself.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -168,7 +169,7 @@ func TestWork(t *testing.T) {
 		if !errors.Is(err, c.want) || (c.err == nil) != (out.Row.ID == 4) {
 			t.Errorf("%s: %+v, %v", c.id, out, err)
 		}
-		if e := must(keys.Find(ctx, db, key(c.id))); e.Status != c.status || e.Attention != c.attention {
+		if e := must(keyadmin.Find(ctx, db, key(c.id))); e.Status != c.status || e.Attention != c.attention {
 			t.Errorf("%s: %+v", c.id, e)
 		}
 	}
@@ -181,7 +182,7 @@ func TestWork(t *testing.T) {
 		}()
 		_, _ = idempotency.Work(ctx, db, keys, claim, func(context.Context) (receipt, error) { panic("oh") })
 	}()
-	if e := must(keys.Find(ctx, db, key("panics"))); e.Status != idempotency.Failed || !e.Attention {
+	if e := must(keyadmin.Find(ctx, db, key("panics"))); e.Status != idempotency.Failed || !e.Attention {
 		t.Errorf("after a panic: %+v", e)
 	}
 }
@@ -206,7 +207,7 @@ func TestCompletionLost(t *testing.T) {
 		strings.Index(got, "outcome") > strings.Index(got, "completion lost") {
 		t.Errorf("the log: %s", got)
 	}
-	if e := must(keys.Find(ctx, db, key("a"))); e.Status != idempotency.InProgress {
+	if e := must(keyadmin.Find(ctx, db, key("a"))); e.Status != idempotency.InProgress {
 		t.Errorf("the key: %+v", e)
 	}
 }
@@ -226,7 +227,7 @@ func TestTokenSurvivesPurge(t *testing.T) {
 		t.Fatal(err)
 	}
 	dbtest.Exec(t, db, "UPDATE onerow_key SET expires_at = UTC_TIMESTAMP(6)")
-	if n, err := keys.Purge(ctx, db, 10); n != 1 || err != nil {
+	if n, err := keyadmin.Purge(ctx, db, keys, 10); n != 1 || err != nil {
 		t.Fatalf("purged %d, %v", n, err)
 	}
 	if err := keys.Complete(ctx, db, old, receipt{}); !errors.Is(err, idempotency.ErrLost) {

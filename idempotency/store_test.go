@@ -15,6 +15,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -101,7 +102,7 @@ func TestLongError(t *testing.T) {
 	if !errors.Is(err, idempotency.ErrFailed) {
 		t.Fatal(err)
 	}
-	if e := must(keys.Find(ctx, db, key("a"))); !strings.HasSuffix(e.Error, "… (cut, it had 80000 bytes)") {
+	if e := must(keyadmin.Find(ctx, db, key("a"))); !strings.HasSuffix(e.Error, "… (cut, it had 80000 bytes)") {
 		t.Errorf("%d bytes: …%s", len(e.Error), e.Error[len(e.Error)-60:])
 	}
 }
@@ -196,13 +197,13 @@ func TestPurge(t *testing.T) {
 		begun(t, db, keys, key("running"), idempotency.Options{Lease: time.Microsecond})
 		must(keys.Admit(ctx, db, key("gone"), time.Microsecond))
 		must(keys.Admit(ctx, db, key("stays"), time.Hour))
-		if n, err := keys.Purge(ctx, db, 220); n != 220 || err != nil {
+		if n, err := keyadmin.Purge(ctx, db, keys, 220); n != 220 || err != nil {
 			t.Fatalf("purged %d, %v", n, err)
 		}
-		if n, err := keys.Purge(ctx, db, 300); n != 31 || err != nil {
+		if n, err := keyadmin.Purge(ctx, db, keys, 300); n != 31 || err != nil {
 			t.Fatalf("purged %d, %v", n, err)
 		}
-		if n, err := keys.Purge(ctx, db, 300); n != 0 || err != nil {
+		if n, err := keyadmin.Purge(ctx, db, keys, 300); n != 0 || err != nil {
 			t.Fatalf("purged %d, %v", n, err)
 		}
 		if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_key"); n != 251 {

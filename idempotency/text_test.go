@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -52,7 +53,7 @@ func texts(t *testing.T, plain, db onerow.DB) {
 		}
 		for _, from := range []onerow.DB{plain, db} {
 			for _, k := range []string{id, "do " + id, "last " + id} {
-				if e := must(keys.Find(ctx, from, key(k))); e.Error != want || e.Status != idempotency.Failed || e.Holder != "host 😀" {
+				if e := must(keyadmin.Find(ctx, from, key(k))); e.Error != want || e.Status != idempotency.Failed || e.Holder != "host 😀" {
 					t.Errorf("%s: %.50q (%d bytes), held by %q, want %.50q (%d bytes)", k, e.Error, len(e.Error), e.Holder, want, len(want))
 				}
 			}
@@ -60,18 +61,18 @@ func texts(t *testing.T, plain, db onerow.DB) {
 	}
 	odd := idempotency.Key{Tenant: "中文", Operation: "charge 😀", ID: "é😀"}
 	claim := begun(t, db, keys, odd)
-	zoë := must(keys.Operator("zoë 😀", "she asked for it: 请 🙏"))
+	zoë := must(keyadmin.NewOperator(keys, "zoë 😀", "she asked for it: 请 🙏"))
 	for range 2 {
 		if err := zoë.Complete(ctx, db, idempotency.Entry{Key: odd, Token: claim.Token, Status: idempotency.InProgress}, receipt{Note: "😀"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var changed *idempotency.Error
-	if err := must(keys.Operator("Zoë 😀", "me too")).Complete(ctx, db, idempotency.Entry{Key: odd, Token: claim.Token, Status: idempotency.InProgress}, receipt{}); !errors.As(err, &changed) {
+	var changed *keyadmin.ChangedError
+	if err := must(keyadmin.NewOperator(keys, "Zoë 😀", "me too")).Complete(ctx, db, idempotency.Entry{Key: odd, Token: claim.Token, Status: idempotency.InProgress}, receipt{}); !errors.As(err, &changed) {
 		t.Errorf("another operator, by one letter: %v", err)
 	}
 	for _, from := range []onerow.DB{plain, db} {
-		if a := must(keys.Audit(ctx, from, odd)); len(a) != 1 || a[0].Actor != "zoë 😀" || a[0].Reason != "she asked for it: 请 🙏" {
+		if a := must(keyadmin.Audit(ctx, from, odd)); len(a) != 1 || a[0].Actor != "zoë 😀" || a[0].Reason != "she asked for it: 请 🙏" {
 			t.Errorf("audit %+v", a)
 		}
 		if _, out, err := idempotency.Begin[receipt](ctx, from, keys, odd); err != nil || out == nil || out.Row.Note != "😀" {
@@ -84,9 +85,9 @@ func texts(t *testing.T, plain, db onerow.DB) {
 func TestOperatorTexts(t *testing.T) {
 	keys := newKeys(t, idempotency.Config{})
 	for _, c := range [][2]string{{"", "x"}, {"x", ""}, {strings.Repeat("x", 256), "x"}, {"x", strings.Repeat("x", 16_001)}} {
-		if _, err := keys.Operator(c[0], c[1]); !errors.Is(err, idempotency.ErrInvalid) {
+		if _, err := keyadmin.NewOperator(keys, c[0], c[1]); !errors.Is(err, idempotency.ErrInvalid) {
 			t.Errorf("%.10q, %.10q: %v", c[0], c[1], err)
 		}
 	}
-	must(keys.Operator(strings.Repeat("x", 255), strings.Repeat("x", 16_000)))
+	must(keyadmin.NewOperator(keys, strings.Repeat("x", 255), strings.Repeat("x", 16_000)))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/zonetest"
 )
@@ -49,7 +50,7 @@ func TestEndsInEachZone(t *testing.T) {
 	zonetest.Each(t, func(t *testing.T, zone dbtest.Option) {
 		db, _ := open(t, zone)
 		keys, ctx := newKeys(t, idempotency.Config{Keep: time.Hour}), t.Context()
-		o := must(keys.Operator("ann", "ticket"))
+		o := must(keyadmin.NewOperator(keys, "ann", "ticket"))
 		seen := func(id string) idempotency.Entry {
 			c := begun(t, db, keys, key(id))
 			return idempotency.Entry{Key: c.Key, Token: c.Token, Status: idempotency.InProgress}
@@ -70,13 +71,13 @@ func TestEndsInEachZone(t *testing.T) {
 			t.Errorf("not kept for an hour: %s", late)
 		}
 		dbtest.Exec(t, db, "UPDATE onerow_key_audit SET acted_at = acted_at - INTERVAL 24 HOUR + INTERVAL IF(action = 'release', -1, 1) MINUTE")
-		if n := must(idempotency.AuditsToPurge(ctx, db, 24*time.Hour, 10)); n != 1 {
+		if n := must(keyadmin.AuditsToPurge(ctx, db, 24*time.Hour, 10)); n != 1 {
 			t.Errorf("%d audits are old", n)
 		}
-		if n := must(idempotency.PurgeAudits(ctx, db, 24*time.Hour, 10)); n != 1 {
+		if n := must(keyadmin.PurgeAudits(ctx, db, 24*time.Hour, 10)); n != 1 {
 			t.Errorf("%d audits were purged", n)
 		}
-		if left := must(keys.Audit(ctx, db, key("operator's complete"))); len(left) != 1 {
+		if left := must(keyadmin.Audit(ctx, db, key("operator's complete"))); len(left) != 1 {
 			t.Errorf("%d audits are left", len(left))
 		}
 	})
@@ -109,19 +110,19 @@ func TestTimesInEachZone(t *testing.T) {
 		if n := dbtest.Scan[int](t, db, "SELECT MAX(ABS(TIMESTAMPDIFF(SECOND, '1970-01-01', UTC_TIMESTAMP()) - token DIV 1000000)) FROM onerow_key"); n > 600 {
 			t.Errorf("a token is %d seconds from the clock", n)
 		}
-		if m := must(keys.Measure(ctx, db)); m.Overdue != 1 {
+		if m := must(keyadmin.Measure(ctx, db, keys)); m.Overdue != 1 {
 			t.Errorf("measured %+v", m)
 		}
 		for id, want := range map[string]bool{"runs": false, "ended": true} {
-			if e := must(keys.Find(ctx, db, key(id))); e.Overdue != want {
+			if e := must(keyadmin.Find(ctx, db, key(id))); e.Overdue != want {
 				t.Errorf("%s: %+v", id, e)
 			}
 		}
-		if list := must(keys.List(ctx, db, idempotency.ListOptions{Status: idempotency.InProgress, Waiting: true})); len(list) != 1 || list[0].Key != key("ended") {
+		if list := must(keyadmin.List(ctx, db, keyadmin.ListOptions{Status: idempotency.InProgress, Waiting: true})); len(list) != 1 || list[0].Key != key("ended") {
 			t.Errorf("overdue: %+v", list)
 		}
 		for id, want := range map[string]bool{"kept": false, "expired": true} {
-			if e := must(keys.Find(ctx, db, key(id))); e.Expired != want {
+			if e := must(keyadmin.Find(ctx, db, key(id))); e.Expired != want {
 				t.Errorf("%s: %+v", id, e)
 			}
 		}
@@ -135,14 +136,14 @@ func TestTimesInEachZone(t *testing.T) {
 			t.Errorf("a claim whose lease runs: %v", err)
 		}
 		begun(t, db, keys, key("ended"), hour...)
-		if n := must(keys.Purge(ctx, db, 10)); n != 1 {
+		if n := must(keyadmin.Purge(ctx, db, keys, 10)); n != 1 {
 			t.Errorf("purged %d", n)
 		}
 		if out := must(idempotency.Do(ctx, db, keys, key("kept"), charge(1))); !out.Replayed {
 			t.Error("a key was forgotten before its time")
 		}
 		dbtest.Exec(t, db, "UPDATE onerow_admission SET until_at = UTC_TIMESTAMP(6) + INTERVAL IF(idem_key = 'open', -1, 1) MINUTE")
-		if n := must(keys.Purge(ctx, db, 10)); n != 1 {
+		if n := must(keyadmin.Purge(ctx, db, keys, 10)); n != 1 {
 			t.Errorf("purged %d admissions", n)
 		}
 	})

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Response is what is stored for a key, the result that an operator gives to idempotency.Operator.Complete
+// Response is what is stored for a key, the result that an operator gives to keyadmin.Operator.Complete
 // for a key of this package. Header has the values as bytes, because they need not be UTF-8.
 type Response struct {
 	Status int                 `json:"status"` // 200 to 999

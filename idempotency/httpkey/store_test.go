@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/idempotency/httpkey"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -48,13 +49,13 @@ func testOperator(t *testing.T, db *sql.DB) {
 	var runs atomic.Int64
 	var g *rig
 	g = newRig(t, form{true, db}, httpkey.Config{}, steered(t, &g, &runs))
-	operator, err := g.keys.Operator("ann", "looked into it")
+	operator, err := keyadmin.NewOperator(g.keys, "ann", "looked into it")
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := func(id string) idempotency.Entry {
 		g.want(502, call{key: id, body: id, header: do("502")})
-		e, err := g.keys.Find(t.Context(), g.db, idempotency.Key{Operation: "POST /orders/{}", ID: id})
+		e, err := keyadmin.Find(t.Context(), g.db, idempotency.Key{Operation: "POST /orders/{}", ID: id})
 		if err != nil {
 			t.Fatal(err)
 		}

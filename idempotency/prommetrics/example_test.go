@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/idempotency/prommetrics"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
@@ -42,7 +43,7 @@ func Example() {
 	// A series each for started, completed and replayed.
 	n, err := testutil.GatherAndCount(registry, "onerow_idempotency_events_total")
 	fmt.Println(n, err)
-	measures, err := keys.Measure(ctx, db) // now and then, by one process
+	measures, err := keyadmin.Measure(ctx, db, keys) // now and then, by one process
 	fmt.Println(measures.InProgress, measures.Overdue, measures.Errored, err)
 	// Output:
 	// 3 <nil>

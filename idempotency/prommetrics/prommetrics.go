@@ -7,7 +7,7 @@
 //	onerow_idempotency_events_total{event, operation}   counter: started, completed, replayed, …
 //	onerow_idempotency_keys{state}                      gauge: in_progress, overdue, errored
 //
-// The gauges are as old as the last call of Keys.Measure, and count the whole table: call
+// The gauges are as old as the last call of keyadmin.Measure, and count the whole table: call
 // it from one process, and take the maximum over processes otherwise. Alert on overdue and
 // errored above 0, and on the events completion_lost and lost.
 //

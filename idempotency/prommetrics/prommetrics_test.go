@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/idempotency/prommetrics"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
@@ -43,7 +44,7 @@ func TestMetrics(t *testing.T) {
 	if err := begin("a"); !errors.Is(err, idempotency.ErrInProgress) {
 		t.Fatal(err)
 	}
-	if _, err := keys.Measure(ctx, db); err != nil {
+	if _, err := keyadmin.Measure(ctx, db, keys); err != nil {
 		t.Fatal(err)
 	}
 	want := `

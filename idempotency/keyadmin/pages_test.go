@@ -1,4 +1,4 @@
-package idempotency_test
+package keyadmin_test
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -23,7 +24,7 @@ func TestListPages(t *testing.T) {
 			}
 		}
 	}
-	for _, what := range []idempotency.ListOptions{{Status: idempotency.InProgress}, {Status: idempotency.InProgress, Waiting: true}, {Status: idempotency.Failed, Waiting: true}, {Status: idempotency.Failed}} {
+	for _, what := range []keyadmin.ListOptions{{Status: idempotency.InProgress}, {Status: idempotency.InProgress, Waiting: true}, {Status: idempotency.Failed, Waiting: true}, {Status: idempotency.Failed}} {
 		dbtest.Exec(t, db, "DELETE FROM onerow_key")
 		for i := range all {
 			claim := begun(t, db, keys, all[len(all)-1-i], idempotency.Options{Expected: time.Hour})
@@ -40,7 +41,7 @@ func TestListPages(t *testing.T) {
 			dbtest.Exec(t, db, "UPDATE onerow_key SET expected_completion = "+at)
 			entries := map[idempotency.Key]idempotency.Entry{}
 			dbtest.Pages(t, all, func(after idempotency.Key, limit int) (page []idempotency.Key) {
-				for _, e := range must(keys.List(ctx, db, idempotency.ListOptions{Status: what.Status, Waiting: what.Waiting, After: entries[after], Limit: limit})) {
+				for _, e := range must(keyadmin.List(ctx, db, keyadmin.ListOptions{Status: what.Status, Waiting: what.Waiting, After: entries[after], Limit: limit})) {
 					page, entries[e.Key] = append(page, e.Key), e
 				}
 				return page
@@ -55,12 +56,14 @@ func TestPurgePages(t *testing.T) {
 	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
 	for _, limit := range []int{1, 2, 6, 7, 8} {
 		for i := range 7 {
-			must(idempotency.Do(ctx, db, keys, key(fmt.Sprint(i)), charge(1), idempotency.Options{Keep: time.Hour}))
+			if err := keys.Complete(ctx, db, begun(t, db, keys, key(fmt.Sprint(i))), 1, idempotency.Options{Keep: time.Hour}); err != nil {
+				t.Fatal(err)
+			}
 		}
 		dbtest.Exec(t, db, "UPDATE onerow_key SET expires_at = '2001-01-01' WHERE idem_key <> '3'")
 		purged := 0
 		for n := limit; n == limit; {
-			n = must(keys.Purge(ctx, db, limit))
+			n = must(keyadmin.Purge(ctx, db, keys, limit))
 			purged += n
 		}
 		if left := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_key WHERE idem_key = '3'"); purged != 6 || left != 1 || dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_key") != 1 {

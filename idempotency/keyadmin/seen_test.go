@@ -1,14 +1,14 @@
-package idempotency_test
+package keyadmin_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"testing"
 	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -17,7 +17,7 @@ import (
 func TestPurgeOneAtATime(t *testing.T) {
 	db, _ := open(t)
 	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
-	o := must(keys.Operator("ann", "ticket"))
+	o := must(keyadmin.NewOperator(keys, "ann", "ticket"))
 	for range 2 {
 		claim := begun(t, db, keys, key("a"))
 		for _, err := range []error{
@@ -30,16 +30,16 @@ func TestPurgeOneAtATime(t *testing.T) {
 		}
 	}
 	for left := int64(4); left > 0; left-- {
-		if n := must(idempotency.AuditsToPurge(ctx, db, time.Microsecond, 10)); n != left {
+		if n := must(keyadmin.AuditsToPurge(ctx, db, time.Microsecond, 10)); n != left {
 			t.Errorf("%d audits to purge, want %d", n, left)
 		}
-		if n := must(idempotency.PurgeAudits(ctx, db, time.Microsecond, 1)); n != 1 {
+		if n := must(keyadmin.PurgeAudits(ctx, db, time.Microsecond, 1)); n != 1 {
 			t.Errorf("%d audits were purged", n)
 		}
 	}
-	must(keys.Purge(ctx, db, 10))
+	must(keyadmin.Purge(ctx, db, keys, 10))
 	must(keys.Admit(ctx, db, key("stays"), time.Hour))
-	if n := must(keys.ToPurge(ctx, db, 10)); n != 0 {
+	if n := must(keyadmin.ToPurge(ctx, db, 10)); n != 0 {
 		t.Errorf("%d to purge", n)
 	}
 }
@@ -47,9 +47,10 @@ func TestPurgeOneAtATime(t *testing.T) {
 // TestOperatorSees: an operator acts on what he has seen, and a repeated call knows its own audit from one of
 // an earlier claim, in a transaction whose snapshot is older too.
 func TestOperatorSees(t *testing.T) {
-	eachStale(t, func(t *testing.T, db *sql.DB) {
+	for _, level := range levels {
+		db, _ := open(t, dbtest.Isolation(level), dbtest.StaleWrites())
 		keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
-		o := must(keys.Operator("ann", "ticket"))
+		o := must(keyadmin.NewOperator(keys, "ann", "ticket"))
 		first := begun(t, db, keys, key("a"))
 		seen := idempotency.Entry{Key: key("a"), Token: first.Token, Status: idempotency.InProgress}
 		err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
@@ -70,11 +71,11 @@ func TestOperatorSees(t *testing.T) {
 		for name, err := range map[string]error{
 			"release": o.Release(ctx, db, seen), "complete": o.Complete(ctx, db, seen, 1), "expire": o.Expire(ctx, db, seen),
 		} {
-			if !errors.Is(err, idempotency.ErrChanged) {
+			if !errors.Is(err, keyadmin.ErrChanged) {
 				t.Errorf("%s of what has failed meanwhile: %v", name, err)
 			}
 		}
-	})
+	}
 }
 
 // TestAttentionIsAsked: an error that nobody needs to look at is in no list and in no gauge of those that
@@ -87,12 +88,12 @@ func TestAttentionIsAsked(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for state, want := range map[idempotency.ListOptions]int{{Status: idempotency.Failed, Waiting: true}: 1, {Status: idempotency.Failed}: 2} {
-		if list := must(keys.List(ctx, db, state)); len(list) != want {
+	for state, want := range map[keyadmin.ListOptions]int{{Status: idempotency.Failed, Waiting: true}: 1, {Status: idempotency.Failed}: 2} {
+		if list := must(keyadmin.List(ctx, db, state)); len(list) != want {
 			t.Errorf("%+v: %+v", state, list)
 		}
 	}
-	if m := must(keys.Measure(ctx, db)); m.Errored != 1 {
+	if m := must(keyadmin.Measure(ctx, db, keys)); m.Errored != 1 {
 		t.Errorf("%+v", m)
 	}
 }

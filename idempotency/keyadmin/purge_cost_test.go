@@ -1,4 +1,4 @@
-package idempotency_test
+package keyadmin_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
@@ -32,18 +33,18 @@ func TestPurgeCost(t *testing.T) {
 		few, many := aged(t, cost.Few, level), aged(t, cost.Many(t), level)
 		for name, call := range map[string]func(ctx context.Context, db *sql.DB) (int64, error){
 			"keys": func(ctx context.Context, db *sql.DB) (int64, error) {
-				n, err := keys.Purge(ctx, db, 20)
+				n, err := keyadmin.Purge(ctx, db, keys, 20)
 				return int64(n), err
 			},
 			"audits": func(ctx context.Context, db *sql.DB) (int64, error) {
-				return idempotency.PurgeAudits(ctx, db, 500*time.Second, 20)
+				return keyadmin.PurgeAudits(ctx, db, 500*time.Second, 20)
 			},
 			"waiting": func(ctx context.Context, db *sql.DB) (int64, error) {
-				n, err := keys.ToPurge(ctx, db, 10)
+				n, err := keyadmin.ToPurge(ctx, db, 10)
 				return int64(n), err
 			},
 			"waiting audits": func(ctx context.Context, db *sql.DB) (int64, error) {
-				return idempotency.AuditsToPurge(ctx, db, time.Second, 20)
+				return keyadmin.AuditsToPurge(ctx, db, time.Second, 20)
 			},
 		} {
 			for _, s := range cost.Flat(t, few, many, func(ctx context.Context, db *sql.DB) error {
@@ -66,7 +67,7 @@ func TestPurgeAudits(t *testing.T) {
 	db, _ := open(t)
 	dbtest.Exec(t, db, "INSERT INTO onerow_key_audit "+cost.Numbers(1000)+"SELECT 't', 'op', i, i, 'expire', 'complete', 'ann', 'why', UTC_TIMESTAMP(6) - INTERVAL IF(i <= 300, 400, 1) DAY - INTERVAL i SECOND FROM numbers")
 	for _, want := range []int64{250, 50, 0} {
-		if n, err := idempotency.PurgeAudits(t.Context(), db, 399*24*time.Hour, 250); n != want || err != nil {
+		if n, err := keyadmin.PurgeAudits(t.Context(), db, 399*24*time.Hour, 250); n != want || err != nil {
 			t.Errorf("purged %d, %v; want %d", n, err, want)
 		}
 	}

@@ -1,16 +1,16 @@
-package idempotency
+package keyadmin
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/internal/purge"
 )
 
+// sqlOneKey is one key of the list of a DELETE.
 const sqlOneKey = `tenant = ? AND operation = ? AND idem_key = ?`
 
 // What is expired, or old, is read without locks by the index of its times, and deleted by the primary key.
@@ -39,7 +39,7 @@ var (
 // itself; never calling it is as right, the table then grows. What References keep
 // is the caller's to remove. Statements: 2 for each batch, 1
 // for a table in which nothing is expired.
-func (k *Keys) Purge(ctx context.Context, db onerow.DB, limit int) (int, error) {
+func Purge(ctx context.Context, db onerow.DB, keys *idempotency.Keys, limit int) (int, error) {
 	purged, err := expiredKeys.Purge(ctx, db, limit)
 	if err == nil && purged < int64(limit) {
 		var more int64
@@ -47,31 +47,31 @@ func (k *Keys) Purge(ctx context.Context, db onerow.DB, limit int) (int, error) 
 		purged += more
 	}
 	if purged > 0 {
-		k.cfg.Metrics.Add("purged", "", int(purged))
+		keys.Config().Metrics.Add("purged", "", int(purged))
 	}
 	return int(purged), err
 }
 
 // ToPurge is how many keys are expired and admissions ended, limit at most of each. Two statements.
-func (k *Keys) ToPurge(ctx context.Context, db onerow.DB, limit int) (int, error) {
+func ToPurge(ctx context.Context, db onerow.DB, limit int) (int, error) {
 	keys, err := expiredKeys.Waiting(ctx, db, limit)
 	if err != nil {
-		return 0, fmt.Errorf("idempotency: count expired keys: %w", err)
+		return 0, fmt.Errorf("keyadmin: count expired keys: %w", err)
 	}
 	admissions, err := endedAdmissions.Waiting(ctx, db, limit)
 	if err != nil {
-		return 0, fmt.Errorf("idempotency: count ended admissions: %w", err)
+		return 0, fmt.Errorf("keyadmin: count ended admissions: %w", err)
 	}
 	return int(keys + admissions), nil
 }
 
 // PurgeAudits removes what operators did to keys more than age ago, by the database's clock, limit at
 // most, and returns how many: less than limit when nothing more is that old. Nothing depends on
-// these rows. Batches and statements as for [Keys.Purge].
+// these rows. Batches and statements as for [Purge].
 func PurgeAudits(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
 	n, err := oldAudits.Purge(ctx, db, limit, age.Microseconds())
 	if err != nil {
-		return n, fmt.Errorf("idempotency: purge audits: %w", err)
+		return n, fmt.Errorf("keyadmin: purge audits: %w", err)
 	}
 	return n, nil
 }
@@ -80,9 +80,7 @@ func PurgeAudits(ctx context.Context, db onerow.DB, age time.Duration, limit int
 func AuditsToPurge(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
 	n, err := oldAudits.Waiting(ctx, db, limit, age.Microseconds())
 	if err != nil {
-		return 0, fmt.Errorf("idempotency: count old audits: %w", err)
+		return 0, fmt.Errorf("keyadmin: count old audits: %w", err)
 	}
 	return n, nil
 }
-
-func isNoRows(err error) bool { return errors.Is(err, sql.ErrNoRows) }
