@@ -11,6 +11,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/flow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/security"
 	"github.com/onerow/onerow/limit"
 	"github.com/onerow/onerow/ordering"
@@ -151,8 +152,8 @@ var uses = map[string]func(ctx context.Context, a *application) error{
 			}),
 			begin("b", func(c idempotency.Claim) error { return keys.Fail(ctx, a.db, c, errors.New("no")) }),
 			begin("c", func(c idempotency.Claim) error { return keys.Release(ctx, a.db, c) }),
-			func() error { _, err := keys.Find(ctx, a.db, key("a")); return err },
-			func() error { _, err := keys.Measure(ctx, a.db); return err },
+			func() error { _, err := keyadmin.Find(ctx, a.db, key("a")); return err },
+			func() error { _, err := keyadmin.Measure(ctx, a.db, keys); return err },
 		)
 	},
 	"idempotency.Admit": func(ctx context.Context, a *application) error {

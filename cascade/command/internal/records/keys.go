@@ -16,6 +16,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 )
 
 // Keys looks at idempotency keys and acts on them.
@@ -38,20 +39,20 @@ type keysListCmd struct {
 }
 
 // lists are what is to be listed, one after the other.
-func (c *keysListCmd) lists() []idempotency.ListOptions {
-	overdue := idempotency.ListOptions{Status: idempotency.InProgress, Waiting: true}
-	errored := idempotency.ListOptions{Status: idempotency.Failed, Waiting: true}
+func (c *keysListCmd) lists() []keyadmin.ListOptions {
+	overdue := keyadmin.ListOptions{Status: idempotency.InProgress, Waiting: true}
+	errored := keyadmin.ListOptions{Status: idempotency.Failed, Waiting: true}
 	switch {
 	case c.Overdue:
-		return []idempotency.ListOptions{overdue}
+		return []keyadmin.ListOptions{overdue}
 	case c.Errored:
-		return []idempotency.ListOptions{errored}
+		return []keyadmin.ListOptions{errored}
 	case c.Failed:
-		return []idempotency.ListOptions{{Status: idempotency.Failed}}
+		return []keyadmin.ListOptions{{Status: idempotency.Failed}}
 	case c.InProgress:
-		return []idempotency.ListOptions{{Status: idempotency.InProgress}}
+		return []keyadmin.ListOptions{{Status: idempotency.InProgress}}
 	}
-	return []idempotency.ListOptions{overdue, errored}
+	return []keyadmin.ListOptions{overdue, errored}
 }
 
 // Run prints the keys.
@@ -59,7 +60,7 @@ func (c *keysListCmd) Run(ctx context.Context, a *shell.App) error {
 	if c.Limit < 1 {
 		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
 	}
-	keys, db, err := openKeys(ctx, a, 0)
+	_, db, err := openKeys(ctx, a, 0)
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func (c *keysListCmd) Run(ctx context.Context, a *shell.App) error {
 		}
 		more, err := shell.ReadPages(c.Limit-len(entries), func(last idempotency.Entry, limit int) ([]idempotency.Entry, error) {
 			what.After, what.Limit = last, limit
-			return keys.List(ctx, db, what)
+			return keyadmin.List(ctx, db, what)
 		})
 		if err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 )
 
 // keyArgs name a key on the command line.
@@ -40,7 +41,7 @@ type actFlags struct {
 
 // act runs an operator's verb and prints what it did.
 func (f actFlags) act(ctx context.Context, a *shell.App, k keyArgs, keep time.Duration, status, told string,
-	verb func(o *idempotency.Operator, ctx context.Context, db onerow.DB, seen idempotency.Entry) error) error {
+	verb func(o *keyadmin.Operator, ctx context.Context, db onerow.DB, seen idempotency.Entry) error) error {
 	key, err := k.key()
 	switch {
 	case err != nil:
@@ -54,7 +55,7 @@ func (f actFlags) act(ctx context.Context, a *shell.App, k keyArgs, keep time.Du
 	if err != nil {
 		return err
 	}
-	operator, err := keys.Operator(f.By, f.Reason)
+	operator, err := keyadmin.NewOperator(keys, f.By, f.Reason)
 	if err != nil {
 		return err
 	}
@@ -67,14 +68,14 @@ func (f actFlags) act(ctx context.Context, a *shell.App, k keyArgs, keep time.Du
 
 // notDone says why an operator's verb changed nothing, in the words of this program.
 func notDone(was idempotency.Entry, err error) error {
-	var changed *idempotency.Error
+	var changed *keyadmin.ChangedError
 	switch {
 	case errors.Is(err, onerow.ErrOutcomeUnknown):
 		return fmt.Errorf("%w; the same command again is safe", err)
-	case !errors.Is(err, idempotency.ErrChanged) || !errors.As(err, &changed):
+	case !errors.As(err, &changed):
 		return err
 	}
-	is := changed.Entry
+	is := changed.Now
 	switch {
 	case is.Token == 0:
 		return errors.New("nothing was changed: there is no such key, or it is purged")
@@ -101,7 +102,7 @@ type keysReleaseCmd struct {
 
 // Run releases the key.
 func (c *keysReleaseCmd) Run(ctx context.Context, a *shell.App) error {
-	return c.act(ctx, a, c.keyArgs, 0, c.Status, "is released, token %d: the next caller does the work", (*idempotency.Operator).Release)
+	return c.act(ctx, a, c.keyArgs, 0, c.Status, "is released, token %d: the next caller does the work", (*keyadmin.Operator).Release)
 }
 
 type keysCompleteCmd struct {
@@ -129,7 +130,7 @@ func (c *keysCompleteCmd) Run(ctx context.Context, a *shell.App) error {
 		return usage.Errorf(`--result is no JSON; text needs quotes inside the shell's: '"text"'`)
 	}
 	err := c.act(ctx, a, c.keyArgs, c.Keep, c.Status, "is complete, token %d: the next callers get the result",
-		func(o *idempotency.Operator, ctx context.Context, db onerow.DB, seen idempotency.Entry) error {
+		func(o *keyadmin.Operator, ctx context.Context, db onerow.DB, seen idempotency.Entry) error {
 			return o.Complete(ctx, db, seen, result)
 		})
 	if errors.Is(err, idempotency.ErrTooLarge) {
@@ -146,5 +147,5 @@ type keysExpireCmd struct {
 
 // Run expires the key.
 func (c *keysExpireCmd) Run(ctx context.Context, a *shell.App) error {
-	return c.act(ctx, a, c.keyArgs, 0, c.Status, "is expired, token %d: the next caller does the work anew", (*idempotency.Operator).Expire)
+	return c.act(ctx, a, c.keyArgs, 0, c.Status, "is expired, token %d: the next caller does the work anew", (*keyadmin.Operator).Expire)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 )
 
 type keysShowCmd struct {
@@ -20,7 +21,7 @@ type keysShowCmd struct {
 // Shown is what keys show prints as JSON. Key is null when only the audit is left.
 type Shown struct {
 	Key   *idempotency.Entry    `json:"key"`
-	Audit []idempotency.Audited `json:"audit"`
+	Audit []keyadmin.Audited `json:"audit"`
 }
 
 // Run prints the key.
@@ -29,18 +30,18 @@ func (c *keysShowCmd) Run(ctx context.Context, a *shell.App) error {
 	if err != nil {
 		return err
 	}
-	keys, db, err := openKeys(ctx, a, 0)
+	_, db, err := openKeys(ctx, a, 0)
 	if err != nil {
 		return err
 	}
-	s := Shown{Audit: []idempotency.Audited{}}
-	switch entry, err := keys.Find(ctx, db, key); {
+	s := Shown{Audit: []keyadmin.Audited{}}
+	switch entry, err := keyadmin.Find(ctx, db, key); {
 	case err == nil:
 		s.Key = &entry
-	case !errors.Is(err, idempotency.ErrNoKey):
+	case !errors.Is(err, keyadmin.ErrNoKey):
 		return err
 	}
-	audit, err := keys.Audit(ctx, db, key)
+	audit, err := keyadmin.Audit(ctx, db, key)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (s Shown) print(a *shell.App) error {
 	if err := a.Say(""); err != nil {
 		return err
 	}
-	return shell.PrintList(a, false, s.Audit, "", []string{"AT", "ACTION", ">TOKEN", "SAW", "BY", "REASON"}, func(d idempotency.Audited) []string {
+	return shell.PrintList(a, false, s.Audit, "", []string{"AT", "ACTION", ">TOKEN", "SAW", "BY", "REASON"}, func(d keyadmin.Audited) []string {
 		return []string{output.Moment(d.At), d.Action, strconv.FormatInt(d.Token, 10), string(d.Seen), output.Shorten(output.Printable(d.Actor), 32), output.OneLine(d.Reason)}
 	})
 }
@@ -115,7 +116,7 @@ func (c *keysPurgeCmd) Run(ctx context.Context, a *shell.App) error {
 		if c.Limit > 0 {
 			step = min(step, c.Limit-total)
 		}
-		n, err := keys.Purge(ctx, db, step)
+		n, err := keyadmin.Purge(ctx, db, keys, step)
 		total += n
 		switch {
 		case err != nil:

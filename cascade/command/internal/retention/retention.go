@@ -22,6 +22,7 @@ import (
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/flow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/ordering"
 	"github.com/onerow/onerow/repo"
 )
@@ -75,15 +76,15 @@ func (k Keep) Kinds() ([]Kind, error) {
 	add("jobs", "onerow_job_archive and what is a job's", k.Jobs, queue.PurgeJobs, queue.JobsToPurge)
 	add("deletions", "onerow_deletion", k.Jobs, queue.PurgeDeletions, queue.DeletionsToPurge)
 	add("actions", "onerow_action", k.Jobs, queue.PurgeActions, queue.ActionsToPurge)
-	add("key audits", "onerow_key_audit", k.Jobs, idempotency.PurgeAudits, idempotency.AuditsToPurge)
+	add("key audits", "onerow_key_audit", k.Jobs, keyadmin.PurgeAudits, keyadmin.AuditsToPurge)
 	add("requests", "onerow_request", k.Requests, repo.PurgeRequests, repo.RequestsToPurge)
 	kinds = append(kinds, Kind{"keys", "onerow_key, onerow_admission", 0,
 		func(ctx context.Context, db onerow.DB, limit int) (int64, error) {
-			n, err := keys.Purge(ctx, db, limit)
+			n, err := keyadmin.Purge(ctx, db, keys, limit)
 			return int64(n), err
 		},
 		func(ctx context.Context, db onerow.DB, limit int) (int64, error) {
-			n, err := keys.ToPurge(ctx, db, limit)
+			n, err := keyadmin.ToPurge(ctx, db, limit)
 			return int64(n), err
 		}})
 	add("flows", "onerow_flow_request, onerow_flow_step", k.Flows, func(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/onerow/onerow/examples/orders/internal/bank"
 	"github.com/onerow/onerow/examples/orders/internal/demo"
-	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -72,7 +72,7 @@ func TestAnyCard(t *testing.T) {
 				t.Error("no answer was unclear")
 			}
 			for _, e := range entries {
-				if _, err := w.Shop.Resolve(ctx, "olga", e); err != nil && !errors.Is(err, idempotency.ErrChanged) {
+				if _, err := w.Shop.Resolve(ctx, "olga", e); err != nil && !errors.Is(err, keyadmin.ErrChanged) {
 					t.Fatal(err)
 				}
 			}

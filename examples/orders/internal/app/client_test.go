@@ -13,6 +13,7 @@ import (
 
 	"github.com/onerow/onerow/examples/orders/internal/bank"
 	"github.com/onerow/onerow/examples/orders/internal/demo"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -154,7 +155,7 @@ WHERE o.id = ? AND o.charge_id = b.id AND b.id = ? AND o.item = ? AND o.status =
 			t.Errorf("%d, not %d: %s", n, want, query)
 		}
 	}
-	if m, err := w.Keys.Measure(ctx, w.DB); err != nil || m.InProgress+m.Errored != 0 {
+	if m, err := keyadmin.Measure(ctx, w.DB, w.Keys); err != nil || m.InProgress+m.Errored != 0 {
 		t.Errorf("%+v, %v", m, err)
 	}
 }

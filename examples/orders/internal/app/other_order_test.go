@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/examples/orders/internal/demo"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -54,7 +55,7 @@ func TestOtherOrderUnderTheKey(t *testing.T) {
 					if _, err := db.ExecContext(ctx, "UPDATE onerow_key SET expires_at = UTC_TIMESTAMP(6) - INTERVAL 1 SECOND"); err != nil {
 						t.Fatal(err)
 					}
-					if n := must(w.Keys.Purge(ctx, db, 10)); n != 1 {
+					if n := must(keyadmin.Purge(ctx, db, w.Keys, 10)); n != 1 {
 						t.Fatalf("%d keys purged", n)
 					}
 				}

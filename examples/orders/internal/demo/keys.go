@@ -13,6 +13,7 @@ import (
 	"github.com/onerow/onerow/examples/orders/internal/bank"
 	"github.com/onerow/onerow/examples/orders/internal/store"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/idempotency/httpkey"
 )
 
@@ -67,7 +68,7 @@ func (t *teller) notReached() {
 
 // status prints and checks what the key's row says.
 func (t *teller) status(id string, want idempotency.Status, attention bool) {
-	e, err := t.Keys.Find(t.ctx, t.DB, keyOf(id))
+	e, err := keyadmin.Find(t.ctx, t.DB, keyOf(id))
 	t.check(err)
 	text := ""
 	if e.Attention {
@@ -95,7 +96,7 @@ func (t *teller) unclear() {
 		t.check(err)
 		t.step("    %s → order %d is %s", e.Key, o.ID, o.Status)
 		_, err = t.Shop.Resolve(t.ctx, "otto", e)
-		t.must(errors.Is(err, idempotency.ErrChanged), "a second operator resolved %s: %v", e.Key, err)
+		t.must(errors.Is(err, keyadmin.ErrChanged), "a second operator resolved %s: %v", e.Key, err)
 	}
 	t.step("    a second operator who saw the same list is told that the keys have changed")
 	t.must(len(entries) == 2, "%d keys wait, not 2", len(entries))
@@ -112,11 +113,11 @@ func (t *teller) late() {
 	var e idempotency.Entry
 	for begin := time.Now(); t.err == nil && e.Status != idempotency.Completed; time.Sleep(20 * time.Millisecond) {
 		var err error
-		e, err = t.Keys.Find(t.ctx, t.DB, keyOf("G"))
+		e, err = keyadmin.Find(t.ctx, t.DB, keyOf("G"))
 		t.check(err)
 		t.must(time.Since(begin) < lateTime, "the bank's notice does not come")
 	}
-	audit, err := t.Keys.Audit(t.ctx, t.DB, keyOf("G"))
+	audit, err := keyadmin.Audit(t.ctx, t.DB, keyOf("G"))
 	t.check(err)
 	for _, a := range audit {
 		t.step("    the bank's notice came; the audit says: %s by %q, %s", a.Action, a.Actor, a.Reason)

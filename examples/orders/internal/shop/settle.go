@@ -13,6 +13,7 @@ import (
 	"github.com/onerow/onerow/examples/orders/internal/bank"
 	"github.com/onerow/onerow/examples/orders/internal/store"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 )
 
 // operatorTime is how long an operator waits for the bank.
@@ -20,12 +21,12 @@ const operatorTime = 10 * time.Second
 
 // Attention lists the keys that wait for a human. One statement.
 func (s *Shop) Attention(ctx context.Context) ([]idempotency.Entry, error) {
-	return s.Keys.List(ctx, s.DB, idempotency.ListOptions{Status: idempotency.Failed, Waiting: true})
+	return keyadmin.List(ctx, s.DB, keyadmin.ListOptions{Status: idempotency.Failed, Waiting: true})
 }
 
 // Resolve ends a key that waits for a human, by what the bank has: with a charge the order is paid and the
 // key complete, without one the order is not charged and the key free. It returns the order as it is then.
-// idempotency.ErrChanged: the key is not as it was seen, and nothing was changed.
+// keyadmin.ErrChanged: the key is not as it was seen, and nothing was changed.
 func (s *Shop) Resolve(ctx context.Context, actor string, seen idempotency.Entry) (store.Order, error) {
 	reference, err := store.Reference(seen.Key)
 	if err != nil {
@@ -45,7 +46,7 @@ func (s *Shop) Resolve(ctx context.Context, actor string, seen idempotency.Entry
 	if len(charges) == 1 {
 		return s.settle(ctx, actor, "the bank has a charge", seen, o, charges[0])
 	}
-	operator, err := s.Keys.Operator(actor, "the bank has no charge")
+	operator, err := keyadmin.NewOperator(s.Keys, actor, "the bank has no charge")
 	if err != nil {
 		return o, err
 	}
@@ -64,7 +65,7 @@ func (s *Shop) settle(ctx context.Context, actor, reason string, seen idempotenc
 	if charge.Amount != o.Amount {
 		return o, errAmount(charge, o)
 	}
-	operator, err := s.Keys.Operator(actor, reason)
+	operator, err := keyadmin.NewOperator(s.Keys, actor, reason)
 	if err != nil {
 		return o, err
 	}
@@ -109,7 +110,7 @@ func (s *Shop) late(ctx context.Context, c bank.Charge) (settled bool, err error
 	if err != nil || o.Status == store.Paid && o.ChargeID == c.ID {
 		return err == nil, err
 	}
-	seen, err := s.Keys.Find(ctx, s.DB, o.Key)
+	seen, err := keyadmin.Find(ctx, s.DB, o.Key)
 	if err != nil || !seen.Attention {
 		return false, err
 	}
