@@ -10,6 +10,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/onerow/onerow/internal/exactjson"
 )
 
 // KeyOf makes a [Key].ID of the named fields of a message: 64 hexadecimal digits. What
@@ -25,7 +27,11 @@ func KeyOf(msg any, fields ...string) (string, error) {
 	if len(fields) == 0 {
 		return "", fmt.Errorf("%w: no fields were named, all messages would be one", ErrField)
 	}
-	tree, err := treeOf(msg)
+	data, err := jsonOf(msg)
+	if err != nil {
+		return "", err
+	}
+	tree, err := treeOf(data)
 	if err != nil {
 		return "", err
 	}
@@ -72,9 +78,9 @@ func writeTree(h hash.Hash, v any) error {
 	case string:
 		writeText(h, 's', v)
 	case json.Number:
-		text, err := canonicalNumber(v.String())
+		text, err := exactjson.Number(v.String())
 		if err != nil {
-			return err
+			return fmt.Errorf("%w: %w", ErrField, err)
 		}
 		writeText(h, 'n', text)
 	case unclear:

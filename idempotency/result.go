@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"reflect"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/exactjson"
@@ -38,10 +37,7 @@ func (s stored) form() any {
 // decode will, so that the first caller gets what all others get; what it cannot give back is [ErrCodec].
 // replay is nil where it is not known into what the result will be decoded.
 func (k *Keys) encode(ctx context.Context, db onerow.DB, key Key, v, replay any) (stored, error) {
-	data, err := exactjson.Marshal(v)
-	if err == nil {
-		err = decodeAgain(data, v, replay)
-	}
+	data, err := exactjson.RoundTrip(v, replay)
 	switch {
 	case err != nil:
 		return stored{}, fmt.Errorf("%w: a %T of the key %s: %w", ErrCodec, v, key, err)
@@ -65,25 +61,6 @@ func (k *Keys) encode(ctx context.Context, db onerow.DB, key Key, v, replay any)
 func (k *Keys) Encode(ctx context.Context, db onerow.DB, key Key, result any) (data []byte, isReference bool, err error) {
 	s, err := k.encode(ctx, db, key, result, nil)
 	return s.data, s.reference, err
-}
-
-// decodeAgain decodes what was encoded, and says what has been lost.
-func decodeAgain(data []byte, v, replay any) error {
-	switch {
-	case replay != nil:
-		if err := json.Unmarshal(data, replay); err != nil {
-			return fmt.Errorf("it cannot be decoded again: %w", err)
-		}
-	case v != nil:
-		replay = reflect.New(reflect.TypeOf(v)).Interface()
-		if json.Unmarshal(data, replay) != nil { // its reader may have another type
-			return nil
-		}
-	}
-	if v == nil {
-		return nil
-	}
-	return exactjson.Kept(data, replay)
 }
 
 // decode fills what v points to.

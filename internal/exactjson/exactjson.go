@@ -10,7 +10,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -33,11 +35,34 @@ func Marshal(v any) ([]byte, error) {
 		return nil, err
 	}
 	if bytes.Contains(data, replacement) { // a raw text within v may have it too
-		if path, found := badText(reflect.ValueOf(v), ""); found {
-			return nil, fmt.Errorf("%w: the text%s of the %T is not UTF-8; a []byte holds any bytes", ErrLost, path, v)
+		if err := walk(reflect.ValueOf(v), "", badText); err != nil {
+			return nil, fmt.Errorf("%w of the %T is not UTF-8; a []byte holds any bytes", err, v)
 		}
 	}
 	return data, nil
+}
+
+// RoundTrip is Marshal, and decodes into what back points to, as the text's readers will. [ErrLost] is then
+// also a number in an interface, where it becomes a float64, that no float64 is. Where back is nil it is not
+// known into what the text will be decoded: as into the type of v.
+func RoundTrip(v, back any) ([]byte, error) {
+	data, err := Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	as := reflect.ValueOf(&v).Elem() // an interface
+	if back == nil || reflect.TypeOf(back).Elem().Kind() != reflect.Interface {
+		as = as.Elem()
+	}
+	if back != nil {
+		if err := json.Unmarshal(data, back); err != nil {
+			return nil, fmt.Errorf("it cannot be decoded again: %w", err)
+		}
+	}
+	if longNumber(data) {
+		err = walk(as, "", badNumber)
+	}
+	return data, err
 }
 
 var (
@@ -54,50 +79,112 @@ func implements(t, method reflect.Type) bool {
 	return t.Implements(method) || t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(method)
 }
 
-// badText finds a text that is not UTF-8. v has been encoded, so it has no cycles.
-func badText(v reflect.Value, path string) (string, bool) {
-	if !v.IsValid() || implements(v.Type(), marshaler) { // its JSON is its own
-		return "", false
+// walk visits v and what is encoded with it, each with its path, down to where a visit ends. v has been
+// encoded, so it has no cycles.
+func walk(v reflect.Value, path string, visit func(v reflect.Value, path string) (end bool, err error)) error {
+	if !v.IsValid() {
+		return nil
 	}
-	if v.Type().Implements(textMarshaler) && v.CanInterface() {
-		if v.Kind() == reflect.Pointer && v.IsNil() {
-			return "", false
-		}
-		text, err := v.Interface().(encoding.TextMarshaler).MarshalText()
-		return path, err == nil && !utf8.Valid(text)
+	if end, err := visit(v, path); end || err != nil {
+		return err
 	}
 	switch v.Kind() {
-	case reflect.String:
-		return path, !utf8.ValidString(v.String())
 	case reflect.Pointer, reflect.Interface:
-		return badText(v.Elem(), path)
+		return walk(v.Elem(), path, visit)
 	case reflect.Slice, reflect.Array:
 		if v.Type().Elem().Kind() == reflect.Uint8 {
-			return "", false
+			return nil
 		}
 		for i := range v.Len() {
-			if at, found := badText(v.Index(i), fmt.Sprintf("%s[%d]", path, i)); found {
-				return at, true
+			if err := walk(v.Index(i), fmt.Sprintf("%s[%d]", path, i), visit); err != nil {
+				return err
 			}
 		}
 	case reflect.Map:
 		for key, item := range v.Seq2() {
 			at := fmt.Sprintf("%s[%q]", path, key)
-			if _, found := badText(key, at); found {
-				return at, true
-			}
-			if at, found := badText(item, at); found {
-				return at, true
+			if err := errors.Join(walk(key, at, visit), walk(item, at, visit)); err != nil {
+				return err
 			}
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if f := v.Type().Field(i); (f.IsExported() || f.Anonymous) && f.Tag.Get("json") != "-" {
-				if at, found := badText(v.Field(i), path+" "+f.Name); found {
-					return at, true
+				if err := walk(v.Field(i), path+" "+f.Name, visit); err != nil {
+					return err
 				}
 			}
 		}
 	}
-	return "", false
+	return nil
+}
+
+// badText finds a text that is not UTF-8. What has its own JSON is left alone.
+func badText(v reflect.Value, path string) (end bool, err error) {
+	var text string
+	switch {
+	case implements(v.Type(), marshaler):
+		return true, nil
+	case v.Type().Implements(textMarshaler) && v.CanInterface():
+		end = true
+		if m, _ := v.Interface().(encoding.TextMarshaler); v.Kind() != reflect.Pointer || !v.IsNil() {
+			if own, err := m.MarshalText(); err == nil {
+				text = string(own)
+			}
+		}
+	case v.Kind() == reflect.String:
+		text = v.String()
+	}
+	if !utf8.ValidString(text) {
+		err = fmt.Errorf("%w: the text%s", ErrLost, path)
+	}
+	return end, err
+}
+
+// badNumber finds a number in an interface that no float64 is.
+func badNumber(v reflect.Value, path string) (end bool, err error) {
+	if v.Kind() != reflect.Interface || v.IsNil() || !v.CanInterface() {
+		return false, nil
+	}
+	data, err := json.Marshal(v.Interface())
+	if err != nil {
+		return true, err
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	for {
+		token, err := d.Token()
+		if err == io.EOF { //nolint:errorlint // as Token says
+			return true, nil
+		}
+		if err != nil {
+			return true, err
+		}
+		if n, isNumber := token.(json.Number); isNumber {
+			f, err := n.Float64()
+			was, err1 := Number(n.String())
+			is, err2 := Number(strconv.FormatFloat(f, 'g', -1, 64))
+			if was != is || errors.Join(err, err1, err2) != nil {
+				return true, fmt.Errorf("%w: the number %s in the interface%s comes back as the float64 %v; give it an int64 or a string", ErrLost, n, path, f)
+			}
+		}
+	}
+}
+
+// longNumber says whether a number may have more digits than a float64 holds for certain. What is found in a
+// text does no harm.
+func longNumber(data []byte) bool {
+	const certain = 15
+	digits := 0
+	for _, c := range data {
+		if c >= '0' && c <= '9' {
+			digits++
+		} else if c != '.' {
+			digits = 0
+		}
+		if digits > certain {
+			return true
+		}
+	}
+	return false
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -60,15 +59,12 @@ func lossOf(t reflect.Type, seen map[reflect.Type]bool) error {
 // fieldsOf are the types of a struct's fields, and a name that several of them have where neither Go's rules
 // nor the tags prefer one, as encoding/json decides: the least deep, then the one with a tag.
 func fieldsOf(t reflect.Type) (types []reflect.Type, twice string) {
-	var decided []string
-	seen := map[reflect.Type]bool{t: true}
+	decided, seen := map[string]bool{}, map[reflect.Type]bool{t: true}
 	for level := []reflect.Type{t}; len(level) > 0; {
 		plain, tagged := map[string]int{}, map[string]int{}
-		var next, names []string
 		var deeper []reflect.Type
 		for _, st := range level {
-			for i := range st.NumField() {
-				f := st.Field(i)
+			for f := range st.Fields() {
 				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 				inner := f.Type
 				if inner.Kind() == reflect.Pointer && inner.Name() == "" {
@@ -76,31 +72,27 @@ func fieldsOf(t reflect.Type) (types []reflect.Type, twice string) {
 				}
 				embedded := f.Anonymous && inner.Kind() == reflect.Struct
 				switch {
-				case f.Tag.Get("json") == "-", !f.IsExported() && !embedded:
+				case f.Tag.Get("json") == "-", !f.IsExported() && !embedded, embedded && name == "" && seen[inner]:
+					continue
 				case embedded && name == "":
-					if !seen[inner] {
-						deeper = append(deeper, inner)
-					}
+					deeper = append(deeper, inner)
+					continue
+				case name == "":
+					plain[f.Name]++
 				default:
-					counts := tagged
-					if name == "" {
-						name, counts = f.Name, plain
-					}
-					counts[name]++
-					names = append(names, name)
-					types = append(types, f.Type)
+					tagged[name]++
 				}
+				types = append(types, f.Type)
 			}
 		}
-		for _, name := range names {
-			if !slices.Contains(decided, name) {
-				if tagged[name] > 1 || tagged[name] == 0 && plain[name] > 1 {
+		for _, names := range []map[string]int{tagged, plain} {
+			for name, n := range names {
+				if n > 1 && !decided[name] {
 					return nil, name
 				}
-				next = append(next, name)
+				decided[name] = true
 			}
 		}
-		decided = append(decided, next...)
 		for _, inner := range deeper {
 			seen[inner] = true
 		}

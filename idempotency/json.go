@@ -2,11 +2,9 @@ package idempotency
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"reflect"
-	"strconv"
+	"regexp"
 	"unicode/utf8"
 
 	"github.com/onerow/onerow/internal/exactjson"
@@ -16,10 +14,8 @@ import (
 // else, and why.
 type unclear string
 
-// treeOf is msg as encoding/json reads it, its numbers as they were written.
-func treeOf(msg any) (any, error) {
-	var data []byte
-	var err error
+// jsonOf is the JSON of a message, which may be JSON already.
+func jsonOf(msg any) (data []byte, err error) {
 	switch m := msg.(type) {
 	case json.RawMessage:
 		data = m
@@ -30,6 +26,11 @@ func treeOf(msg any) (any, error) {
 			return nil, fmt.Errorf("%w: %w", ErrField, err)
 		}
 	}
+	return data, nil
+}
+
+// treeOf is JSON as encoding/json reads it, its numbers as they were written.
+func treeOf(data []byte) (any, error) {
 	if !utf8.Valid(data) {
 		return nil, fmt.Errorf("%w: its JSON is not valid UTF-8", ErrField)
 	}
@@ -113,63 +114,13 @@ func (r *reader) field(object map[string]any) error {
 	return nil
 }
 
+// wholeEscapes are escapes that hide a half from the eye: an escaped backslash, and both halves of a pair.
+var wholeEscapes = regexp.MustCompile(`\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..`)
+
+// anyHalf is the escape of a surrogate.
+var anyHalf = regexp.MustCompile(`\\u[dD][89a-fA-F]`)
+
 // hasHalf says whether JSON has an escape of a surrogate without the other one of its pair.
 func hasHalf(text []byte) bool {
-	high := false // the escape before was the first of a pair
-	for i := 0; i < len(text); i++ {
-		low := false
-		next := false
-		if text[i] == '\\' && i+1 < len(text) {
-			if text[i+1] == 'u' && i+6 <= len(text) {
-				unit, err := strconv.ParseUint(string(text[i+2:i+6]), 16, 16)
-				next, low = err == nil && unit >= 0xD800 && unit < 0xDC00, err == nil && unit >= 0xDC00 && unit < 0xE000
-				i += 4
-			}
-			i++
-		}
-		if high != low {
-			return true
-		}
-		high = next
-	}
-	return high
-}
-
-// canonicalNumber writes a JSON number in one way.
-func canonicalNumber(s string) (string, error) {
-	text, err := exactjson.Number(s)
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrField, err)
-	}
-	return text, nil
-}
-
-// hashOf is the fingerprint of a payload, in which an empty list or map is as one that is nil, and the one in
-// which it was another: the same where there is none.
-func hashOf(v any) (sum, earlier [sha256.Size]byte, err error) {
-	tree, err := treeOf(v)
-	if err != nil {
-		return sum, earlier, err
-	}
-	if earlier, err = hashTree(tree); err != nil {
-		return sum, earlier, err
-	}
-	if _, raw := v.([]byte); raw || v == nil {
-		return earlier, earlier, nil
-	}
-	without, changed := emptied(reflect.ValueOf(v))
-	if !changed {
-		return earlier, earlier, nil
-	}
-	if tree, err = treeOf(without.Interface()); err != nil {
-		return sum, earlier, err
-	}
-	sum, err = hashTree(tree)
-	return sum, earlier, err
-}
-
-func hashTree(tree any) ([sha256.Size]byte, error) {
-	h := sha256.New()
-	err := writeTree(h, tree)
-	return [sha256.Size]byte(h.Sum(nil)), err
+	return anyHalf.Match(text) && anyHalf.Match(wholeEscapes.ReplaceAll(text, nil))
 }
