@@ -124,11 +124,7 @@ func (g *Guard[S]) check(m Message) error {
 
 // encodeState returns the state as it is stored, and as the next message will find it.
 func encodeState[S any](stream string, state S) (raw []byte, next S, err error) {
-	if raw, err = exactjson.Marshal(state); err == nil {
-		if err = json.Unmarshal(raw, &next); err == nil {
-			err = exactjson.Kept(raw, &next)
-		}
-	}
+	raw, err = exactjson.RoundTrip(state, &next)
 	switch {
 	case err != nil:
 		return nil, next, fmt.Errorf("%w %q cannot be stored: %w", ErrState, stream, err)
