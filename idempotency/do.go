@@ -111,10 +111,10 @@ func (d *doCall[T]) inTx(ctx context.Context, tx *onerow.Tx) error {
 		case verdict != nil && !tx.Joined():
 			d.verdict = verdict
 			return errApart
-		case verdict != nil && verdict.cause != nil:
-			return d.fail(ctx, tx, verdict.cause)
+		case verdict != nil:
+			return d.end(ctx, tx, v, verdict.cause)
 		}
-		return d.complete(ctx, tx, v)
+		return d.end(ctx, tx, v, nil)
 	})
 }
 
@@ -173,42 +173,37 @@ func (d *doCall[T]) claim(ctx context.Context, tx *onerow.Tx) (claimed bool, err
 	return false, err
 }
 
-// sqlStore writes the result into this transaction's own row, by the primary key.
-const sqlStore = `UPDATE onerow_key SET status = 'complete', version = version + 1, codec = ?, is_reference = ?, result = ?,
-  completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` +
-	atKey + ` AND call_token = ? AND status = 'in_progress'`
+// outcomeOf is how the key ends by what the function returned, and notes what this call answers then.
+func (d *doCall[T]) outcomeOf(ctx context.Context, db onerow.DB, v T, cause error) (o outcome, err error) {
+	o = outcome{status: Completed, keep: d.Keep}
+	if cause != nil {
+		o.status, o.text = Failed, errorText(cause)
+		d.failure = failed(d.key, o.text, false, cause)
+	} else {
+		var replay T
+		if o.result, err = d.k.encode(ctx, db, d.key, v, &replay); err != nil {
+			return o, err
+		}
+		d.out = onerow.Result[T]{Row: replay, Changed: true}
+	}
+	d.k.logOutcome(d.key, 0, o.status, cause)
+	return o, nil
+}
 
-// complete stores the result of the function, by a statement that may travel with COMMIT.
-func (d *doCall[T]) complete(ctx context.Context, tx *onerow.Tx, v T) error {
-	var replay T
-	s, err := d.k.encode(ctx, tx, d.key, v, &replay)
+// sqlStore writes the outcome into this transaction's own row, by the primary key.
+const sqlStore = `UPDATE onerow_key SET ` + setEnded + atKey + ` AND call_token = ? AND status = 'in_progress'`
+
+// end stores the result of the function, or its permanent error in a caller's transaction, by a statement that
+// may travel with COMMIT. What it returns is an error of storing it.
+func (d *doCall[T]) end(ctx context.Context, tx *onerow.Tx, v T, cause error) error {
+	o, err := d.outcomeOf(ctx, tx, v, cause)
 	if err != nil {
 		return err
 	}
-	d.k.logOutcome(d.key, 0, Completed, nil)
-	d.out = onerow.Result[T]{Row: replay, Changed: true}
 	d.storing = true
 	return d.touched(storeError(packet.ExecLast(ctx, tx, onerow.Stmt{
-		Query: sqlStore, One: true,
-		Args: append([]any{s.form(), s.reference, s.data, micros(d.Keep)}, d.key.args(d.token[:])...),
+		Query: sqlStore, One: true, Args: append(o.args(), d.key.args(d.token[:])...),
 	})))
-}
-
-// sqlStoreError writes an error into it, in the caller's transaction.
-const sqlStoreError = `UPDATE onerow_key SET status = 'error', version = version + 1, error = ` + dbtext.Param + `,
-  completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` +
-	atKey + ` AND call_token = ? AND status = 'in_progress'`
-
-// fail stores a permanent error; what is returned is an error of storing it.
-func (d *doCall[T]) fail(ctx context.Context, tx *onerow.Tx, cause error) error {
-	text := errorText(cause)
-	d.k.logOutcome(d.key, 0, Failed, cause)
-	d.failure, d.storing = failed(d.key, text, false, cause), true
-	n, err := onerow.Affected(ctx, tx, sqlStoreError, append([]any{dbtext.Arg(text), micros(d.Keep)}, d.key.args(d.token[:])...)...)
-	if err == nil && n != 1 {
-		err = onerow.ErrNotOneRow
-	}
-	return d.touched(err)
 }
 
 // touched says why no row was this transaction's own when the outcome was stored, if that is what err is.

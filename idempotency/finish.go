@@ -15,18 +15,34 @@ import (
 // held is the condition of every write of a claim: it is the holder's. By the primary key.
 const held = atKey + ` AND token = ? AND status = 'in_progress'`
 
-// sqlComplete ends a claim with its result.
-const sqlComplete = `UPDATE onerow_key SET status = 'complete', version = version + 1, codec = ?, is_reference = ?, result = ?,
-  completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` + held
+// outcome is how a key ends.
+type outcome struct {
+	status Status
+	result stored
+	text   string // of Failed
+	keep   time.Duration
+}
 
-// sqlFail ends a claim with an error.
-const sqlFail = `UPDATE onerow_key SET status = 'error', version = version + 1, attention = ?, error = ` + dbtext.Param + `, codec = ?, is_reference = ?, result = ?,
-  completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` + held
+// setEnded is what ends a row, with the arguments of an outcome.
+const setEnded = `status = ?, version = version + 1, codec = ?, is_reference = ?, result = ?, error = ` + dbtext.Param + `,
+  completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL`
 
-// sqlRelease gives a claim back. The row stays as long as that of finished work, with its payload, and for
-// people to see; its token counts on from there.
-const sqlRelease = `UPDATE onerow_key SET status = 'released', version = version + 1,
-  completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` + held
+func (o outcome) args() []any {
+	var text any // NULL
+	if o.status == Failed {
+		text = dbtext.Arg(o.text)
+	}
+	return []any{string(o.status), o.result.form(), o.result.reference, nullable(o.result.data), text, micros(o.keep)}
+}
+
+// is says whether the row has ended in this way: by an earlier call, or an attempt whose answer was lost.
+func (o outcome) is(r *row) bool {
+	return r.Status == o.status && (o.status == Released || r.Error == o.text && r.result.equal(o.result))
+}
+
+// sqlEnd ends a claim. The row of one that was released stays as long as that of finished work, with its
+// payload, and for people to see; its token counts on from there.
+const sqlEnd = `UPDATE onerow_key SET attention = ?, ` + setEnded + held
 
 // sqlExtend moves what NULL does not keep.
 const sqlExtend = `UPDATE onerow_key SET version = version + 1,
@@ -58,8 +74,7 @@ func (k *Keys) complete(ctx context.Context, db onerow.DB, claim Claim, result, 
 	if err != nil {
 		return err
 	}
-	return k.end(ctx, db, claim, Completed, nil, func(r *row) bool { return r.result.equal(s) },
-		sqlComplete, s.form(), s.reference, s.data, micros(c.Keep))
+	return k.end(ctx, db, claim, outcome{status: Completed, result: s, keep: c.Keep}, false, nil)
 }
 
 // Fail stores an error of a claim whose work must not be done again: later calls of
@@ -76,18 +91,16 @@ func (k *Keys) Fail(ctx context.Context, db onerow.DB, claim Claim, cause error,
 	}
 	ctx, cancel := finishing(ctx, db)
 	defer cancel()
-	text, keep := errorText(cause), c.Keep
+	o := outcome{status: Failed, text: errorText(cause), keep: c.Keep}
 	if c.Attention {
-		keep = 0
+		o.keep = 0
 	}
-	var s stored
 	if c.Result != nil {
-		if s, err = k.encodeEnd(ctx, db, claim, Failed, c.Result, nil); err != nil {
+		if o.result, err = k.encodeEnd(ctx, db, claim, Failed, c.Result, nil); err != nil {
 			return err
 		}
 	}
-	return k.end(ctx, db, claim, Failed, cause, func(r *row) bool { return r.Error == text && r.result.equal(s) },
-		sqlFail, c.Attention, dbtext.Arg(text), s.form(), s.reference, nullable(s.data), micros(keep))
+	return k.end(ctx, db, claim, o, c.Attention, cause)
 }
 
 // Release says that the work was not done, nothing of it: the next Begin gets the key, with a larger token,
@@ -100,7 +113,7 @@ func (k *Keys) Release(ctx context.Context, db onerow.DB, claim Claim, opts ...O
 	}
 	ctx, cancel := finishing(ctx, db)
 	defer cancel()
-	return k.end(ctx, db, claim, Released, nil, func(*row) bool { return true }, sqlRelease, micros(c.Keep))
+	return k.end(ctx, db, claim, outcome{status: Released, keep: c.Keep}, false, nil)
 }
 
 // Extend moves the expected completion (Expected) and the end of the lease (Lease)
@@ -112,7 +125,7 @@ func (k *Keys) Extend(ctx context.Context, db onerow.DB, claim Claim, opts ...Op
 		return err
 	}
 	return single(ctx, db, func(db onerow.DB) error {
-		return k.write(ctx, db, claim, InProgress, func(*row) bool { return false }, sqlExtend, micros(c.Expected), micros(c.Lease))
+		return k.write(ctx, db, claim, outcome{}, sqlExtend, micros(c.Expected), micros(c.Lease))
 	})
 }
 
@@ -125,20 +138,19 @@ func (k *Keys) encodeEnd(ctx context.Context, db onerow.DB, claim Claim, to Stat
 	return s, k.unwritten(ctx, claim, to, err) // References failed
 }
 
-// end ends a claim and says what becomes of an outcome that could not be written. same recognises the row
-// that an earlier call, or an attempt whose answer was lost, has ended in this way.
-func (k *Keys) end(ctx context.Context, db onerow.DB, claim Claim, to Status, cause error, same func(*row) bool, query string, args ...any) error {
-	k.logOutcome(claim.Key, claim.Token, to, cause)
+// end ends a claim and says what becomes of an outcome that could not be written.
+func (k *Keys) end(ctx context.Context, db onerow.DB, claim Claim, o outcome, attention bool, cause error) error {
+	k.logOutcome(claim.Key, claim.Token, o.status, cause)
 	unanswered := false
 	err := single(ctx, db, func(db onerow.DB) error {
-		err := k.write(ctx, db, claim, to, same, query, args...)
+		err := k.write(ctx, db, claim, o, sqlEnd, append([]any{attention}, o.args()...)...)
 		unanswered = unanswered || !joined(db) && (mysqlerr.Classify(err) == mysqlerr.ConnectionLost || err != nil && ctx.Err() != nil)
 		return err
 	})
 	switch {
 	case err == nil:
-		k.event(map[Status]string{Completed: "completed", Failed: "failed", Released: "released"}[to], claim.Key)
-		if to != Released && !joined(db) {
+		k.event(map[Status]string{Completed: "completed", Failed: "failed", Released: "released"}[o.status], claim.Key)
+		if o.status != Released && !joined(db) {
 			k.ended.add(claim.Key)
 		}
 		return nil
@@ -151,7 +163,7 @@ func (k *Keys) end(ctx context.Context, db onerow.DB, claim Claim, to Status, ca
 	if unanswered && !errors.Is(err, onerow.ErrOutcomeUnknown) { // the attempt without an answer may have come in time
 		err = &onerow.OutcomeUnknownError{Err: err}
 	}
-	return k.unwritten(ctx, claim, to, err)
+	return k.unwritten(ctx, claim, o.status, err)
 }
 
 // unwritten reports an outcome that could not be written.
@@ -164,19 +176,18 @@ func (k *Keys) unwritten(ctx context.Context, claim Claim, to Status, err error)
 	return err
 }
 
-// write sends a conditional write of a claim. Where no row was in that condition, it
-// asks whether this is how the claim has ended already, by an attempt whose answer was
-// lost or an earlier call.
-func (k *Keys) write(ctx context.Context, db onerow.DB, claim Claim, to Status, same func(*row) bool, query string, args ...any) error {
+// write sends a conditional write of a claim. Where no row was in that condition, it asks whether this is how
+// the claim has ended already.
+func (k *Keys) write(ctx context.Context, db onerow.DB, claim Claim, o outcome, query string, args ...any) error {
 	n, err := onerow.Affected(ctx, db, query, append(args, claim.Key.args(claim.Token)...)...)
 	if err != nil || n == 1 {
 		return storeError(err)
 	}
-	return k.lost(ctx, db, claim, to, same)
+	return k.lost(ctx, db, claim, o)
 }
 
-// lost finds out why no row was the claim's.
-func (k *Keys) lost(ctx context.Context, db onerow.DB, claim Claim, to Status, same func(*row) bool) error {
+// lost finds out why no row was the claim's; nil where the claim has ended as o says.
+func (k *Keys) lost(ctx context.Context, db onerow.DB, claim Claim, o outcome) error {
 	r, err := read(ctx, db, sqlReadCurrent, claim.Key)
 	if err != nil {
 		return err
@@ -188,7 +199,7 @@ func (k *Keys) lost(ctx context.Context, db onerow.DB, claim Claim, to Status, s
 	case r.Token != claim.Token:
 		e.text = fmt.Sprintf("the claim %d of the key %s is lost: %s took it over at %s with the token %d (%s); nothing was changed, stop",
 			claim.Token, claim.Key, r.Holder, r.Since.Format(time.RFC3339), r.Token, r.Status)
-	case r.Status == to && same(r):
+	case o.is(r):
 		return nil
 	default:
 		e.text = fmt.Sprintf("the claim %d of the key %s has ended with the status %s; nothing was changed", claim.Token, claim.Key, r.Status)
@@ -247,7 +258,7 @@ func (k *Keys) Owned(ctx context.Context, db onerow.DB, claim Claim, fn func(ctx
 			return err
 		}
 		if n != 1 {
-			return k.lost(ctx, tx, claim, "", func(*row) bool { return false })
+			return k.lost(ctx, tx, claim, outcome{})
 		}
 		return fn(ctx, tx)
 	})

@@ -38,63 +38,48 @@ var (
 // store writes the verdict under the key, which nobody has any more; errTaken if somebody else came
 // between, or an attempt of this call whose answer was lost: what is stored then is not touched. One
 // statement; with References, which may write, a transaction.
-func (d *doCall[T]) store(ctx context.Context, db onerow.DB) (out onerow.Result[T], err error) {
+func (d *doCall[T]) store(ctx context.Context, db onerow.DB) (onerow.Result[T], error) {
 	said := d.verdict
 	write := func(ctx context.Context, db onerow.DB) error {
-		if said.cause != nil {
-			return d.append(ctx, db, Failed, stored{}, dbtext.Arg(errorText(said.cause)))
-		}
-		var replay T
-		s, err := d.k.encode(ctx, db, d.key, said.value, &replay)
+		o, err := d.outcomeOf(ctx, db, said.value, said.cause)
 		if err != nil {
 			return err
 		}
-		out = onerow.Result[T]{Row: replay, Changed: true}
-		return d.append(ctx, db, Completed, s, nil)
+		return d.append(ctx, db, o)
 	}
-	status := Completed
-	if said.cause != nil {
-		status = Failed
-	}
-	d.k.logOutcome(d.key, 0, status, said.cause)
+	var err error
 	if said.cause != nil || d.k.cfg.References == nil {
 		err = single(ctx, db, func(db onerow.DB) error { return write(ctx, db) })
 	} else {
 		err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error { return write(ctx, tx) })
 	}
 	switch {
-	case err == nil && said.cause != nil:
-		return out, failed(d.key, errorText(said.cause), false, said.cause)
-	case err != nil && !errors.Is(err, errTaken):
+	case err == nil:
+		return d.out, d.failure
+	case !errors.Is(err, errTaken):
 		_, err = d.busy(ctx, err)
 	}
-	if err != nil {
-		out = onerow.Result[T]{}
-	}
-	return out, err
+	return onerow.Result[T]{}, err
 }
 
 // sqlAppend writes a key that has ended: the primary key decides. Who holds it is waited for.
-const sqlAppend = `INSERT INTO onerow_key (tenant, operation, idem_key, status, token, call_token, fingerprint, locked_by, created_at, locked_at,
-  completed_at, expires_at, codec, is_reference, result, error)
-VALUES (?, ?, ?, ?, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), ?, ?, ` + dbtext.Param + `, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6),
-  UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, ?, ?, ?, ` + dbtext.Param + `)`
+const sqlAppend = `INSERT INTO onerow_key (tenant, operation, idem_key, call_token, fingerprint, locked_by, status, codec, is_reference, result, error, expires_at,
+  completed_at, created_at, locked_at, token)
+VALUES (?, ?, ?, ?, ?, ` + dbtext.Param + `, ?, ?, ?, ?, ` + dbtext.Param + `, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND,
+  UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)))`
 
 // sqlReappend is sqlAppend for a row that was seen to be free, only as it was seen.
-const sqlReappend = `UPDATE onerow_key SET status = ?, attention = 0, token = token + 1, version = version + 1, call_token = ?, fingerprint = ?, locked_by = ` + dbtext.Param + `,
-  locked_at = UTC_TIMESTAMP(6), expected_completion = NULL, lease_until = NULL,
-  completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, codec = ?, is_reference = ?, result = ?, error = ` + dbtext.Param +
-	atKey + ` AND token = ? AND version = ?`
+const sqlReappend = `UPDATE onerow_key SET call_token = ?, fingerprint = ?, locked_by = ` + dbtext.Param + `, locked_at = UTC_TIMESTAMP(6), attention = 0, token = token + 1, ` +
+	setEnded + atKey + ` AND token = ? AND version = ?`
 
-// append writes the finished key, with text as an argument of dbtext.Param or nil; errTaken if somebody else
-// has it. One statement.
-func (d *doCall[T]) append(ctx context.Context, db onerow.DB, status Status, s stored, text any) error {
+// append writes the finished key; errTaken if somebody else has it. One statement.
+func (d *doCall[T]) append(ctx context.Context, db onerow.DB, o outcome) error {
 	fingerprint := d.fingerprint
 	if d.free != nil {
 		fingerprint = d.free.payload(d.call)
 	}
 	query := sqlAppend
-	args := []any{string(status), d.token[:], nullable(fingerprint), dbtext.Arg(d.k.cfg.Name), micros(d.Keep), s.form(), s.reference, nullable(s.data), text}
+	args := append([]any{d.token[:], nullable(fingerprint), dbtext.Arg(d.k.cfg.Name)}, o.args()...)
 	if d.free != nil {
 		query, args = sqlReappend, append(args, d.key.args(d.free.Token, d.free.version)...)
 	} else {

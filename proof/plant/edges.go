@@ -49,7 +49,7 @@ var edgeBugs = []bug{
 	{"a claim keeps the mark of what failed before it", "./idempotency", "TakesTheMarkOff", []change{{"idempotency/do.go",
 		`SET status = 'in_progress', attention = 0, token`, `SET status = 'in_progress', token`}}},
 	{"a verdict keeps the mark of what failed before it", "./idempotency", "TakesTheMarkOff", []change{{"idempotency/verdict.go",
-		`SET status = ?, attention = 0, token`, `SET status = ?, token`}}},
+		`, attention = 0, token`, `, token`}}},
 	{"a replay keeps the headers of the handlers around it", "./idempotency/httpkey", "TestMiddleware/Secrets", []change{{"idempotency/httpkey/answer.go",
 		"\t\tdelete(a.header, name)\n", ""}}},
 	{"half a range counts in the gaps of a table", "./serial", "Table", []change{{"serial/table.go",
