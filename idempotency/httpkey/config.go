@@ -87,16 +87,16 @@ type Middleware struct {
 
 // New checks the configuration. It sends nothing. db is a pool.
 func New(db onerow.DB, keys *idempotency.Keys, cfg Config) (*Middleware, error) {
-	if _, isTx := db.(interface{ Commit() error }); isTx || db == nil || keys == nil {
-		return nil, fmt.Errorf("%w: it needs a pool and keys, not a %T and %v", ErrInvalidConfig, db, keys)
+	switch db.(type) {
+	case nil, *onerow.Tx, interface{ Commit() error }:
+		return nil, fmt.Errorf("%w: it needs a pool, not a %T", ErrInvalidConfig, db)
 	}
-	if _, isTx := db.(*onerow.Tx); isTx {
-		return nil, fmt.Errorf("%w: it needs a pool, not a transaction", ErrInvalidConfig)
-	}
-	if cfg.Tenant == nil {
+	switch {
+	case keys == nil:
+		return nil, fmt.Errorf("%w: it needs keys", ErrInvalidConfig)
+	case cfg.Tenant == nil:
 		return nil, fmt.Errorf("%w: Tenant is missing; SingleTenant is for services without tenants", ErrInvalidConfig)
-	}
-	if cfg.MaxRequest < 0 || cfg.MaxResponse < 0 || cfg.Wait < 0 || cfg.Timeout < 0 || cfg.Lease < 0 {
+	case cfg.MaxRequest < 0 || cfg.MaxResponse < 0 || cfg.Wait < 0 || cfg.Timeout < 0 || cfg.Lease < 0:
 		return nil, fmt.Errorf("%w: MaxRequest is %d, MaxResponse %d, Wait %s, Timeout %s, Lease %s; none may be negative",
 			ErrInvalidConfig, cfg.MaxRequest, cfg.MaxResponse, cfg.Wait, cfg.Timeout, cfg.Lease)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"sync/atomic"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
@@ -24,9 +24,8 @@ type state struct {
 	tx    *onerow.Tx         // OneCommit
 	claim *idempotency.Claim // TwoStep
 
-	mu      sync.Mutex
-	used    bool // the handler has asked for tx
-	notDone bool
+	usedTx  atomic.Bool // the handler has asked for tx
+	notDone atomic.Bool
 }
 
 type stateKey struct{}
@@ -46,12 +45,10 @@ func Tx(ctx context.Context) (*onerow.Tx, error) {
 	if s == nil || s.tx == nil {
 		return nil, ErrNoTx
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if err := s.tx.Err(); err != nil {
 		return nil, fmt.Errorf("httpkey: the transaction of the request: %w", err)
 	}
-	s.used = true
+	s.usedTx.Store(true)
 	return s.tx, nil
 }
 
@@ -61,9 +58,7 @@ func Tx(ctx context.Context) (*onerow.Tx, error) {
 // OneCommit it rolls back.
 func NotDone(ctx context.Context) {
 	if s := stateOf(ctx); s != nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.notDone = true
+		s.notDone.Store(true)
 	}
 }
 
@@ -76,16 +71,4 @@ func Claim(ctx context.Context) (idempotency.Claim, error) {
 		return idempotency.Claim{}, ErrNoClaim
 	}
 	return *s.claim, nil
-}
-
-func (s *state) saidNotDone() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.notDone
-}
-
-func (s *state) usedTx() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.used
 }

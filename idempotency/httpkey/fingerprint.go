@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"mime/multipart"
 	"net"
@@ -80,11 +81,7 @@ func partsOf(r *http.Request, body []byte) (parts [][]byte, isForm bool) {
 	if err != nil || kind != "multipart/form-data" {
 		return nil, false
 	}
-	type part struct {
-		name       string
-		head, body []byte
-	}
-	var form []part
+	form := map[string][][]byte{}
 	reader := multipart.NewReader(bytes.NewReader(body), params["boundary"])
 	for {
 		p, err := reader.NextRawPart()
@@ -102,11 +99,10 @@ func partsOf(r *http.Request, body []byte) (parts [][]byte, isForm bool) {
 		if err := http.Header(p.Header).Write(&head); err != nil { // by name
 			return nil, false
 		}
-		form = append(form, part{p.FormName(), head.Bytes(), content})
+		form[p.FormName()] = append(form[p.FormName()], head.Bytes(), content)
 	}
-	slices.SortStableFunc(form, func(a, b part) int { return strings.Compare(a.name, b.name) })
-	for _, p := range form {
-		parts = append(parts, p.head, p.body)
+	for _, name := range slices.Sorted(maps.Keys(form)) {
+		parts = append(parts, form[name]...)
 	}
 	return parts, true
 }

@@ -24,24 +24,25 @@ type gate struct {
 
 // enter waits for its turn until ctx ends. Who has entered leaves.
 func (g *gates) enter(ctx context.Context, key idempotency.Key) (leave func(), err error) {
-	at := g.at(key)
+	at := g.count(key, 1)
 	select {
 	case at.turn <- struct{}{}: // whatever has become of ctx: nothing is waited for
 	default:
 		select {
 		case at.turn <- struct{}{}:
 		case <-ctx.Done():
-			g.drop(key, at)
+			g.count(key, -1)
 			return nil, context.Cause(ctx)
 		}
 	}
 	return func() {
 		<-at.turn
-		g.drop(key, at)
+		g.count(key, -1)
 	}, nil
 }
 
-func (g *gates) at(key idempotency.Key) *gate {
+// count adds to the users of a key's gate, which is there as long as it has some.
+func (g *gates) count(key idempotency.Key, n int) *gate {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	at := g.open[key]
@@ -49,16 +50,10 @@ func (g *gates) at(key idempotency.Key) *gate {
 		at = &gate{turn: make(chan struct{}, 1)}
 		g.open[key] = at
 	}
-	at.users++
-	return at
-}
-
-func (g *gates) drop(key idempotency.Key, at *gate) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if at.users--; at.users == 0 {
+	if at.users += n; at.users == 0 {
 		delete(g.open, key)
 	}
+	return at
 }
 
 // ask runs verb, a call of Begin or Do, when it is the request's turn. The gate is left when verb returns,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/onerow/onerow/idempotency"
@@ -46,17 +47,17 @@ func ParseKey(h http.Header) (string, error) {
 	default:
 		return "", fmt.Errorf("%w: it was sent %d times", ErrKeyMalformed, len(values))
 	}
-	value := strings.Trim(values[0], " \t")
-	var key string
-	var err error
-	if strings.HasPrefix(value, `"`) {
-		key, err = quoted(value)
-	} else {
-		key, err = raw(value)
+	key := strings.Trim(values[0], " \t")
+	if strings.HasPrefix(key, `"`) {
+		text := quoted.FindStringSubmatch(key)
+		if text == nil {
+			return "", fmt.Errorf("%w: a key in quotes is printable ASCII, with a backslash before a quote or a backslash only, and nothing after it", ErrKeyMalformed)
+		}
+		key = unescape.Replace(text[1])
+	} else if at := notRaw.FindStringIndex(key); at != nil {
+		return "", fmt.Errorf("%w: byte %d is not allowed in a key without quotes", ErrKeyMalformed, at[0]+1)
 	}
 	switch {
-	case err != nil:
-		return "", err
 	case key == "":
 		return "", fmt.Errorf("%w: it is empty", ErrKeyMalformed)
 	case len(key) > idempotency.MaxKey:
@@ -65,35 +66,8 @@ func ParseKey(h http.Header) (string, error) {
 	return key, nil
 }
 
-func raw(value string) (string, error) {
-	for i := range len(value) {
-		if c := value[i]; c <= ' ' || c > '~' || c == '"' || c == ',' || c == ';' {
-			return "", fmt.Errorf("%w: byte %d is not allowed in a key without quotes", ErrKeyMalformed, i+1)
-		}
-	}
-	return value, nil
-}
-
-// quoted decodes a structured-field string that is the whole value.
-func quoted(value string) (string, error) {
-	var key strings.Builder
-	for i := 1; i < len(value); i++ {
-		switch c := value[i]; {
-		case c == '"' && i == len(value)-1:
-			return key.String(), nil
-		case c == '"':
-			return "", fmt.Errorf("%w: there is more after the closing quote", ErrKeyMalformed)
-		case c == '\\':
-			i++
-			if i == len(value) || value[i] != '"' && value[i] != '\\' {
-				return "", fmt.Errorf("%w: a backslash stands before a quote or a backslash only", ErrKeyMalformed)
-			}
-			key.WriteByte(value[i])
-		case c < ' ' || c > '~':
-			return "", fmt.Errorf("%w: byte %d is not printable ASCII", ErrKeyMalformed, i+1)
-		default:
-			key.WriteByte(c)
-		}
-	}
-	return "", fmt.Errorf("%w: the closing quote is missing", ErrKeyMalformed)
-}
+var (
+	quoted   = regexp.MustCompile(`^"((?:[ !#-\[\]-~]|\\["\\])*)"$`) // a structured-field string
+	unescape = strings.NewReplacer(`\\`, `\`, `\"`, `"`)
+	notRaw   = regexp.MustCompile(`[^!#-+\--:<-~]`)
+)

@@ -26,15 +26,8 @@ var (
 // the same transaction, and nothing is stored. Statements: 4, 5 for a 4xx after Tx, and the handler's.
 func (m *Middleware) OneCommit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		q, verdict := m.take(w, r, next)
-		switch verdict {
-		case answered:
-		case pass:
-			next.ServeHTTP(w, r)
-		case keyless, keyed:
-			if m.read(w, q) {
-				m.oneCommit(w, q, verdict == keyed)
-			}
+		if q := m.take(w, r, next); q != nil && m.read(w, q) {
+			m.oneCommit(w, q)
 		}
 	})
 }
@@ -50,12 +43,13 @@ type committing struct {
 	misuse error
 }
 
-func (m *Middleware) oneCommit(w http.ResponseWriter, q *request, keyed bool) {
+func (m *Middleware) oneCommit(w http.ResponseWriter, q *request) {
 	ctx, span := m.newSpan(q)
 	defer span.end()
 	c := &committing{m: m, q: q, w: w, span: span}
 	var out onerow.Result[Response]
 	var err error
+	keyed := q.hasKey()
 	if keyed {
 		err = m.ask(ctx, q, func(o idempotency.Options) (err error) {
 			out, err = idempotency.Do(ctx, m.db, m.keys, q.key, c.run, o)
@@ -67,21 +61,18 @@ func (m *Middleware) oneCommit(w http.ResponseWriter, q *request, keyed bool) {
 			return err
 		})
 	}
+	undone := !keyed && errors.Is(err, idempotency.ErrUndone) // and there is no key to store the answer under
 	switch {
-	case !keyed && errors.Is(err, idempotency.ErrUndone): // it has been, and there is no key to store the answer under
-		m.send(w, q.Request, c.answer)
 	case errors.Is(err, errRolledBack) && c.misuse != nil:
 		m.refuse(w, q.Request, c.misuse)
-	case errors.Is(err, errRolledBack):
+	case err == nil && out.Replayed:
+		m.replay(w, q.Request, out.Row)
+	case err == nil, undone, errors.Is(err, errRolledBack):
 		m.send(w, q.Request, c.answer)
 	case !keyed && errors.Is(err, onerow.ErrOutcomeUnknown):
 		m.problem(w, q.Request, unclearCommit, err)
-	case err != nil:
-		m.refuse(w, q.Request, err)
-	case out.Replayed:
-		m.replay(w, q.Request, out.Row)
 	default:
-		m.send(w, q.Request, c.answer)
+		m.refuse(w, q.Request, err)
 	}
 }
 
@@ -99,14 +90,19 @@ func (c *committing) run(ctx context.Context, tx *onerow.Tx) (Response, error) {
 		stored, c.misuse = c.m.store(c.answer)
 	}
 	status := c.answer.status
-	switch {
-	case c.misuse != nil, s.saidNotDone(), !c.m.keeps(status, StoredOneCommit):
-		return Response{}, c.rollBack(ctx, s)
-	case status >= http.StatusBadRequest && s.usedTx():
-		if err := s.refused(ctx); err != nil {
+	undone := c.misuse != nil || s.notDone.Load() || !c.m.keeps(status, StoredOneCommit)
+	if s.usedTx.Load() && !s.notDone.Load() && (undone || status >= http.StatusBadRequest) {
+		// The server's refusal of what the handler wrote is why it failed, whatever it made of it: it runs again.
+		// A poisoned transaction answers without a statement.
+		if _, err := tx.ExecContext(ctx, sqlProbe); onerow.Retryable(err) {
 			return Response{}, err
 		}
-		return stored, idempotency.ErrUndone
+		if !undone {
+			return stored, idempotency.ErrUndone
+		}
+	}
+	if undone {
+		return Response{}, errRolledBack
 	}
 	return stored, nil
 }
@@ -114,44 +110,23 @@ func (c *committing) run(ctx context.Context, tx *onerow.Tx) (Response, error) {
 // sqlProbe does nothing.
 const sqlProbe = "DO 0"
 
-// refused is the server's refusal of what the handler wrote, after which it runs again, whatever it made of
-// it; nil if there was none. A poisoned transaction answers without a statement.
-func (s *state) refused(ctx context.Context) error {
-	if _, err := s.tx.ExecContext(ctx, sqlProbe); onerow.Retryable(err) {
-		return err
-	}
-	return nil
-}
-
-// rollBack returns what rolls the transaction back: the server's refusal if that is why the handler failed,
-// so that it is run again.
-func (c *committing) rollBack(ctx context.Context, s *state) error {
-	if s.usedTx() && !s.saidNotDone() {
-		if err := s.refused(ctx); err != nil {
-			return err
-		}
-	}
-	return errRolledBack
-}
-
 // span is the context of a request in OneCommit. Before the handler runs, it ends with the client and after
 // Config.Wait: nothing was done. From then on it ends after Config.Timeout only.
 type span struct {
 	context.Context
-	deadline    atomic.Pointer[time.Time]
-	cancel      context.CancelCauseFunc
-	stopClient  func() bool
-	waited      *time.Timer
-	timeout     *time.Timer
-	handlerTime time.Duration
+	deadline   atomic.Pointer[time.Time]
+	cancel     context.CancelCauseFunc
+	stopClient func() bool
+	timer      *time.Timer // of Wait, then of Timeout
+	timeout    time.Duration
+	entered    bool
 }
 
 func (m *Middleware) newSpan(q *request) (context.Context, *span) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(q.Context()))
-	s := &span{Context: ctx, cancel: cancel, handlerTime: m.cfg.Timeout}
-	s.until(m.cfg.Wait)
+	s := &span{Context: ctx, cancel: cancel, timeout: m.cfg.Timeout}
+	s.until(m.cfg.Wait, errWaited)
 	s.stopClient = context.AfterFunc(q.Context(), func() { cancel(q.gone()) })
-	s.waited = time.AfterFunc(m.cfg.Wait, func() { cancel(errWaited) })
 	return s, s
 }
 
@@ -159,32 +134,29 @@ func (m *Middleware) newSpan(q *request) (context.Context, *span) {
 // long as that; without a deadline it would give up after so many attempts.
 func (s *span) Deadline() (time.Time, bool) { return *s.deadline.Load(), true }
 
-func (s *span) until(d time.Duration) {
+func (s *span) until(d time.Duration, cause error) {
 	t := time.Now().Add(d)
 	s.deadline.Store(&t)
+	s.timer = time.AfterFunc(d, func() { s.cancel(cause) })
 }
 
 // enter is called before the handler runs, again when it runs again.
 func (s *span) enter() error {
-	if s.timeout != nil {
+	switch {
+	case s.entered:
 		return nil
-	}
-	if !s.waited.Stop() {
+	case !s.timer.Stop():
 		return errWaited
-	}
-	if !s.stopClient() {
+	case !s.stopClient():
 		return context.Canceled
 	}
-	s.until(s.handlerTime)
-	s.timeout = time.AfterFunc(s.handlerTime, func() { s.cancel(errTimeout) })
+	s.entered = true
+	s.until(s.timeout, errTimeout)
 	return nil
 }
 
 func (s *span) end() {
-	s.waited.Stop()
+	s.timer.Stop()
 	s.stopClient()
-	if s.timeout != nil {
-		s.timeout.Stop()
-	}
 	s.cancel(nil)
 }

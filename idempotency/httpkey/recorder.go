@@ -2,8 +2,10 @@ package httpkey
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -41,16 +43,13 @@ type recorder struct {
 }
 
 func newRecorder(w http.ResponseWriter, limit int) *recorder {
-	return &recorder{outer: w, max: limit, header: w.Header().Clone()}
+	header := http.Header{} // that of w may be nil
+	maps.Copy(header, w.Header().Clone())
+	return &recorder{outer: w, max: limit, header: header}
 }
 
 // Header is the handler's headers, those that were set outside of the middleware included.
-func (c *recorder) Header() http.Header {
-	if c.header == nil {
-		c.header = http.Header{}
-	}
-	return c.header
-}
+func (c *recorder) Header() http.Header { return c.header }
 
 // WriteHeader takes the status and the headers. 1xx answers are dropped.
 func (c *recorder) WriteHeader(status int) {
@@ -64,16 +63,10 @@ func (c *recorder) start(status int) {
 	case c.closed || c.status != 0 || status >= 100 && status < 200 && status != http.StatusSwitchingProtocols:
 		return
 	case status < 200 || status > 999:
-		c.fail(fmt.Errorf("%w: %d", ErrStatus, status))
+		c.err = cmp.Or(c.err, fmt.Errorf("%w: %d", ErrStatus, status))
 		return
 	}
 	c.status, c.sent = status, c.Header().Clone()
-}
-
-func (c *recorder) fail(err error) {
-	if c.err == nil {
-		c.err = err
-	}
 }
 
 // Write keeps p, up to Config.MaxResponse.
@@ -90,7 +83,7 @@ func (c *recorder) Write(p []byte) (int, error) {
 		return 0, http.ErrBodyNotAllowed
 	}
 	if len(p) > c.max-len(c.body) {
-		c.fail(fmt.Errorf("%w: it has more than %d bytes", ErrResponseTooLarge, c.max))
+		c.err = cmp.Or(c.err, fmt.Errorf("%w: it has more than %d bytes", ErrResponseTooLarge, c.max))
 	}
 	if c.err != nil {
 		return 0, c.err

@@ -21,47 +21,42 @@ type request struct {
 	body        []byte
 }
 
-// verdict is what is to be done with a request.
-type verdict int
+// hasKey says whether the request has one; a request that is read has none only where that is allowed.
+func (q *request) hasKey() bool { return q.key.ID != "" }
 
-const (
-	answered verdict = iota // it was refused
-	pass                    // it is none of the middleware's business
-	keyless                 // it has no key, and that is allowed
-	keyed
-)
-
-// take decides about a request from its method, route and headers. It answers the refused ones.
-func (m *Middleware) take(w http.ResponseWriter, r *http.Request, next http.Handler) (*request, verdict) {
-	if isSafe(r.Method) {
-		return nil, pass
+// take decides about a request from its method, route and headers. It is nil where that was all: the request
+// was none of the middleware's business, or was refused.
+func (m *Middleware) take(w http.ResponseWriter, r *http.Request, next http.Handler) *request {
+	operation, found := "", false
+	if !isSafe(r.Method) {
+		operation, found = m.operation(r, next)
 	}
-	operation, found := m.operation(r, next)
 	if !found {
-		return nil, pass
+		next.ServeHTTP(w, r)
+		return nil
 	}
 	id, err := ParseKey(r.Header)
 	switch {
 	case errors.Is(err, ErrKeyMissing) && m.cfg.Optional:
-		return &request{Request: r, next: next}, keyless
+		return &request{Request: r, next: next}
 	case errors.Is(err, ErrKeyMissing):
 		m.problem(w, r, keyMissing, err)
-		return nil, answered
+		return nil
 	case err != nil:
 		m.problem(w, r, keyMalformed, err)
-		return nil, answered
+		return nil
 	}
 	tenant, err := m.cfg.Tenant(r)
 	if err != nil {
 		m.problem(w, r, noTenant, err)
-		return nil, answered
+		return nil
 	}
 	key := idempotency.Key{Tenant: tenant, Operation: operation, ID: id}
 	if err := key.Check(); err != nil {
 		m.problem(w, r, internal, err)
-		return nil, answered
+		return nil
 	}
-	return &request{Request: r, next: next, key: key}, keyed
+	return &request{Request: r, next: next, key: key}
 }
 
 func isSafe(method string) bool {

@@ -18,15 +18,13 @@ var errPanicked = errors.New("the handler panicked; whether the work was done is
 // ends the claim, see the package documentation. Statements: 2.
 func (m *Middleware) TwoStep(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		q, verdict := m.take(w, r, next)
-		switch verdict {
-		case answered:
-		case pass, keyless:
+		q := m.take(w, r, next)
+		switch {
+		case q == nil:
+		case !q.hasKey():
 			next.ServeHTTP(w, r)
-		case keyed:
-			if m.read(w, q) {
-				m.twoStep(w, q)
-			}
+		case m.read(w, q):
+			m.twoStep(w, q)
 		}
 	})
 }
@@ -84,12 +82,11 @@ func (m *Middleware) work(w http.ResponseWriter, q *request, claim idempotency.C
 	returned = true
 	a, misuse := rec.close()
 	err := m.end(ctx, s, a, misuse)
+	if misuse == nil && errors.Is(err, ErrResponseTooLarge) {
+		misuse = err
+	}
 	if misuse != nil {
 		m.refuse(w, q.Request, misuse)
-		return
-	}
-	if errors.Is(err, ErrResponseTooLarge) {
-		m.refuse(w, q.Request, err)
 		return
 	}
 	if err != nil { // the work was done: its answer goes out all the same
@@ -103,7 +100,7 @@ func (m *Middleware) work(w http.ResponseWriter, q *request, claim idempotency.C
 func (m *Middleware) end(ctx context.Context, s *state, a answer, misuse error) error {
 	claim := *s.claim
 	switch {
-	case s.saidNotDone(), misuse == nil && !m.keeps(a.status, StoredTwoStep):
+	case s.notDone.Load(), misuse == nil && !m.keeps(a.status, StoredTwoStep):
 		var o idempotency.Options
 		if misuse == nil && sentElsewhere(a.status) { // the same work, and another path
 			o.Keep = time.Microsecond
