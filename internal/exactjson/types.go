@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -44,9 +45,12 @@ func lossOf(t reflect.Type, seen map[reflect.Type]bool) error {
 		}
 		return nil
 	}
-	fields, twice := fieldsOf(t)
-	if twice != "" {
-		return fmt.Errorf("%w: a %s has several fields that are %q in JSON, and encoding/json writes none of them", ErrLost, t, twice)
+	ranks := map[string][]int{}
+	fields := fieldsOf(t, nil, ranks)
+	for name, r := range ranks {
+		if slices.Sort(r); len(r) > 1 && r[0] == r[1] {
+			return fmt.Errorf("%w: a %s has several fields that are %q in JSON, and encoding/json writes none of them", ErrLost, t, name)
+		}
 	}
 	for _, f := range fields {
 		if err := lossOf(f, seen); err != nil {
@@ -56,49 +60,33 @@ func lossOf(t reflect.Type, seen map[reflect.Type]bool) error {
 	return nil
 }
 
-// fieldsOf are the types of a struct's fields, and a name that several of them have where neither Go's rules
-// nor the tags prefer one, as encoding/json decides: the least deep, then the one with a tag.
-func fieldsOf(t reflect.Type) (types []reflect.Type, twice string) {
-	decided, seen := map[string]bool{}, map[reflect.Type]bool{t: true}
-	for level := []reflect.Type{t}; len(level) > 0; {
-		plain, tagged := map[string]int{}, map[string]int{}
-		var deeper []reflect.Type
-		for _, st := range level {
-			for f := range st.Fields() {
-				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-				inner := f.Type
-				if inner.Kind() == reflect.Pointer && inner.Name() == "" {
-					inner = inner.Elem()
-				}
-				embedded := f.Anonymous && inner.Kind() == reflect.Struct
-				switch {
-				case f.Tag.Get("json") == "-", !f.IsExported() && !embedded, embedded && name == "" && seen[inner]:
-					continue
-				case embedded && name == "":
-					deeper = append(deeper, inner)
-					continue
-				case name == "":
-					plain[f.Name]++
-				default:
-					tagged[name]++
-				}
-				types = append(types, f.Type)
-			}
-		}
-		for _, names := range []map[string]int{tagged, plain} {
-			for name, n := range names {
-				if n > 1 && !decided[name] {
-					return nil, name
-				}
-				decided[name] = true
-			}
-		}
-		for _, inner := range deeper {
-			seen[inner] = true
-		}
-		level = deeper
+// fieldsOf are the types of a struct's fields. It adds the rank of each to those of its name in JSON:
+// encoding/json writes the least deep, then the one with a tag, and none where two are first.
+func fieldsOf(t reflect.Type, around []reflect.Type, ranks map[string][]int) (types []reflect.Type) {
+	if slices.Contains(around, t) {
+		return nil
 	}
-	return types, ""
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		inner := f.Type
+		if inner.Kind() == reflect.Pointer && inner.Name() == "" {
+			inner = inner.Elem()
+		}
+		embedded := f.Anonymous && inner.Kind() == reflect.Struct
+		rank := 2 * len(around)
+		switch {
+		case f.Tag.Get("json") == "-", !f.IsExported() && !embedded:
+			continue
+		case embedded && name == "":
+			types = append(types, fieldsOf(inner, append(around, t), ranks)...)
+			continue
+		case name == "":
+			name, rank = f.Name, rank+1
+		}
+		ranks[name] = append(ranks[name], rank)
+		types = append(types, f.Type)
+	}
+	return types
 }
 
 // embeddedOf is the embedded type whose JSON is all of a struct's that has other fields, or nil: its method
