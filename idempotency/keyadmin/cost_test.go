@@ -57,6 +57,7 @@ func TestCosts(t *testing.T) {
 			{"expire", func(ctx context.Context, db *sql.DB, seen idempotency.Entry) error { return ann.Expire(ctx, db, seen) }},
 		} {
 			c.Call("an operator's "+verb.name, func(ctx context.Context, db *sql.DB) error {
+				keys := newKeys(t, idempotency.Config{}) // which have seen no key end
 				claim, _, err := idempotency.Begin[int](ctx, db, keys, key("operator's "+verb.name))
 				if err == nil && verb.name != "release" {
 					err = keys.Fail(ctx, db, claim, errors.New("no"))
