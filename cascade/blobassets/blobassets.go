@@ -59,21 +59,16 @@ func (a assets) Delete(ctx context.Context, names []string) error {
 
 // each calls fn for the names, some at a time, and returns the errors joined.
 func each(names []string, fn func(name string) error) error {
-	todo := make(chan string)
-	errs := make([]error, min(parallel, len(names)))
-	var workers sync.WaitGroup
-	for i := range errs {
-		workers.Go(func() {
-			for name := range todo {
-				errs[i] = errors.Join(errs[i], fn(name))
-			}
+	errs, slots := make([]error, len(names)), make(chan struct{}, parallel)
+	var all sync.WaitGroup
+	for i, name := range names {
+		slots <- struct{}{}
+		all.Go(func() {
+			errs[i] = fn(name)
+			<-slots
 		})
 	}
-	for _, name := range names {
-		todo <- name
-	}
-	close(todo)
-	workers.Wait()
+	all.Wait()
 	return errors.Join(errs...)
 }
 
