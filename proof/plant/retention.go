@@ -12,7 +12,7 @@ var retentionBugs = []bug{
 		` OR " + d.column + " = " + at + " AND " + d.rest.After("", after.Rest)`, `"`}}},
 	{"a time that comes twice is taken for the first", "./schema", "TestLatest", []change{{"schema/retention.go", "back > 0 &&", "back < 0 &&"}}},
 	{"a date without a month makes a row due", "./cascade", "TestRetentionUndated", []change{{"cascade/internal/graph/due.go",
-		"	if d.kind == \"timestamp\" {\n		return \"TRUE\"", "	if d.kind != \"\" {\n		return \"TRUE\""}}},
+		"	if d.isTimestamp() {\n		return \"TRUE\"", "	if d != nil {\n		return \"TRUE\""}}},
 	{"a job deletes a row whose date has no month", "./cascade", "TestRetentionUndated", []change{{"cascade/internal/graph/due.go",
 		"age.Valid && age.String >= firstDay && (", "age.Valid && age.String < firstDay && ("}}},
 }

@@ -19,11 +19,12 @@ import (
 // seconds since 1970, which no session's time zone changes.
 type Due struct {
 	Policy schema.Retention
-	Err    error // why its rows cannot be found
+	Err    error  // why its rows cannot be found
+	Age    string // the expression that reads when a row's age began, as text, or NULL
 
 	table  *Table
 	column string
-	kind   string // date, datetime, timestamp
+	layout string // of its readings of a clock; "": it is a TIMESTAMP
 	zone   *time.Location
 	index  string
 	rest   rowkey.Codec // the index's other columns; Width() 0: none
@@ -41,8 +42,16 @@ var errDue = errors.New("the plan's retention does not fit the database")
 
 func (d *Due) read(t *Table, cat *catalog.Catalog) (err error) {
 	name := d.Policy.Column
-	info, ok := cat.Column(t.Name, name)
-	if d.kind = info.TimeType(); !ok || d.kind == "" {
+	info, _ := cat.Column(t.Name, name)
+	d.Age = "CAST(" + d.column + " AS CHAR)"
+	switch info.TimeType() {
+	case "date":
+		d.layout = "2006-01-02"
+	case "datetime":
+		d.layout = "2006-01-02 15:04:05.000000"
+	case "timestamp":
+		d.Age = "UNIX_TIMESTAMP(" + d.column + ")"
+	default:
 		return fmt.Errorf("%w: %q of %q is no DATE, DATETIME or TIMESTAMP; see cascade-worker verify", errDue, name, t.Name)
 	}
 	if d.zone, err = t.Node.RetentionZone(); err != nil {
@@ -60,40 +69,25 @@ func (d *Due) read(t *Table, cat *catalog.Catalog) (err error) {
 	return err
 }
 
-// Age is the expression that reads when a row's age began, as text, or NULL.
-func (d *Due) Age() string {
-	if d.kind == "timestamp" {
-		return "UNIX_TIMESTAMP(" + d.column + ")"
-	}
-	return "CAST(" + d.column + " AS CHAR)"
-}
+// isTimestamp says whether ages are seconds since 1970.
+func (d *Due) isTimestamp() bool { return d.layout == "" }
 
 // Cutoff is the last beginning of a row's age, as Age reads it, that makes it due at a moment.
 func (d *Due) Cutoff(now time.Time) string {
 	at := now.Add(-time.Duration(d.Policy.Keep))
-	switch d.kind {
-	case "timestamp":
-		return seconds(at.UnixMicro())
-	case "date":
-		return schema.Latest(at, d.zone).Format("2006-01-02")
+	if d.isTimestamp() {
+		micro := max(at.UnixMicro(), 0)
+		return fmt.Sprintf("%d.%06d", micro/1e6, micro%1e6)
 	}
-	return schema.Latest(at, d.zone).Format("2006-01-02 15:04:05.000000")
-}
-
-func seconds(micro int64) string {
-	micro = max(micro, 0)
-	return fmt.Sprintf("%d.%06d", micro/1e6, micro%1e6)
+	return schema.Latest(at, d.zone).Format(d.layout)
 }
 
 // earliest is the first beginning: zero dates, with which many schemas say never, are before it.
 func (d *Due) earliest() string {
-	switch d.kind {
-	case "timestamp":
+	if d.isTimestamp() {
 		return "1.000000"
-	case "date":
-		return firstDay
 	}
-	return firstDay + " 00:00:00"
+	return time.Date(1000, 1, 1, 0, 0, 0, 0, time.UTC).Format(d.layout)
 }
 
 const firstDay = "1000-01-01"
@@ -103,7 +97,7 @@ func (d *Due) IsDue(age sql.NullString, cutoff string) bool {
 	if !age.Valid {
 		return false
 	}
-	if d.kind == "timestamp" {
+	if d.isTimestamp() {
 		from, ferr := micros(age.String)
 		to, terr := micros(cutoff)
 		return ferr == nil && terr == nil && from >= 1e6 && from <= to
@@ -115,12 +109,12 @@ func (d *Due) IsDue(age sql.NullString, cutoff string) bool {
 // Undated says whether a row has a date without a month or a day, "2020-00-10", with which others say that it
 // is not known: nobody knows since when the row is as old as it says.
 func (d *Due) Undated(age sql.NullString) bool {
-	return d.kind != "timestamp" && age.Valid && age.String >= firstDay && (age.String[5:7] == "00" || age.String[8:10] == "00")
+	return !d.isTimestamp() && age.Valid && age.String >= firstDay && (age.String[5:7] == "00" || age.String[8:10] == "00")
 }
 
 // dated is the condition that a row has a whole date.
 func (d *Due) dated() string {
-	if d.kind == "timestamp" {
+	if d.isTimestamp() {
 		return "TRUE"
 	}
 	return "(MONTH(" + d.column + ") > 0 AND DAYOFMONTH(" + d.column + ") > 0)"
@@ -134,7 +128,7 @@ func micros(text string) (int64, error) {
 
 // literal is a beginning in a statement.
 func (d *Due) literal(age string) string {
-	if d.kind == "timestamp" {
+	if d.isTimestamp() {
 		return "FROM_UNIXTIME(" + age + ")"
 	}
 	return "'" + age + "'"
@@ -151,7 +145,7 @@ type DuePlace struct {
 // A session's time zone that the server would not leave makes no row due, for what a TIMESTAMP says is asked
 // as seconds as well. Its arguments are [Due.Args].
 func (d *Due) PageSQL(after *DuePlace, size int) string {
-	columns := []string{d.Age(), d.table.Key.Select("")}
+	columns := []string{d.Age, d.table.Key.Select("")}
 	order := d.column
 	if d.rest.Width() > 0 {
 		columns = append(columns, d.rest.Select(""))
@@ -164,7 +158,7 @@ func (d *Due) PageSQL(after *DuePlace, size int) string {
 
 // Args are the arguments of PageSQL and CountSQL.
 func (d *Due) Args(cutoff string) []any {
-	if d.kind == "timestamp" {
+	if d.isTimestamp() {
 		return []any{cutoff, cutoff}
 	}
 	return []any{cutoff}
@@ -174,14 +168,14 @@ func (d *Due) Args(cutoff string) []any {
 // these is passed over, for its date is not whole. Its arguments are [Due.Args].
 func (d *Due) CountSQL(most int) string {
 	return ident.InUTC("SELECT COUNT(IF(dated, 1, NULL)), COUNT(IF(dated, NULL, 1)), COALESCE(MIN(IF(dated, age, NULL)), '') FROM (SELECT " +
-		d.Age() + " AS age, " + d.dated() + " AS dated" + d.from(nil) + fmt.Sprintf(" ORDER BY %s LIMIT %d) AS due", d.column, most))
+		d.Age + " AS age, " + d.dated() + " AS dated" + d.from(nil) + fmt.Sprintf(" ORDER BY %s LIMIT %d) AS due", d.column, most))
 }
 
 func (d *Due) from(after *DuePlace) string {
 	where := d.column + " <= ?"
-	if d.kind == "timestamp" {
+	if d.isTimestamp() {
 		const given = "CAST(? AS DECIMAL(20, 6))"
-		where = d.column + " <= FROM_UNIXTIME(" + given + ") AND " + d.Age() + " <= " + given
+		where = d.column + " <= FROM_UNIXTIME(" + given + ") AND " + d.Age + " <= " + given
 	}
 	if after == nil {
 		where += " AND " + d.column + " >= " + d.literal(d.earliest())
@@ -228,12 +222,12 @@ func (d *Due) Scan(rows *sql.Rows) (DueRow, error) {
 
 // AgeSQL locks a row and reads when its age began, with what follows the list.
 func (d *Due) AgeSQL(key rowkey.Key, more string) string {
-	return "SELECT " + d.Age() + ", " + more + " FROM " + d.table.From + " AS t FORCE INDEX (PRIMARY) WHERE " + d.table.Key.In("t", []rowkey.Key{key}) + " FOR UPDATE"
+	return "SELECT " + d.Age + ", " + more + " FROM " + d.table.From + " AS t FORCE INDEX (PRIMARY) WHERE " + d.table.Key.In("t", []rowkey.Key{key}) + " FOR UPDATE"
 }
 
 // Shown is the beginning of a row's age for a person: a TIMESTAMP's as UTC.
 func (d *Due) Shown(age string) string {
-	if d.kind != "timestamp" || age == "" {
+	if !d.isTimestamp() || age == "" {
 		return age
 	}
 	at, err := micros(age)

@@ -141,10 +141,25 @@ func KeysOf(rows []Row) []rowkey.Key {
 // ReadKeys runs a query that reads keys of the table, and calls each, unless it is nil, with what stands
 // behind them. One statement.
 func (t *Table) ReadKeys(ctx context.Context, db onerow.DB, query string, each func(k rowkey.Key, rest []sql.NullString)) (keys []rowkey.Key, err error) {
-	width := t.Key.Width()
+	err = ReadColumns(ctx, db, t.Key, query, func(k rowkey.Key, rest []sql.NullString) error {
+		if k == "" {
+			return errNullKey
+		}
+		keys = append(keys, k)
+		if each != nil {
+			each(k, rest)
+		}
+		return nil
+	})
+	return keys, err
+}
+
+// ReadColumns runs a query that reads columns, and calls each with them, "" where one of them is NULL, and
+// with what stands behind them. One statement.
+func ReadColumns(ctx context.Context, db onerow.DB, c rowkey.Codec, query string, each func(k rowkey.Key, rest []sql.NullString) error) error {
 	var values []sql.NullString
 	var dest []any
-	err = onerow.Query(ctx, db, query, nil, func(rows *sql.Rows) error {
+	return onerow.Query(ctx, db, query, nil, func(rows *sql.Rows) error {
 		if values == nil {
 			names, err := rows.Columns()
 			if err != nil {
@@ -158,15 +173,7 @@ func (t *Table) ReadKeys(ctx context.Context, db onerow.DB, query string, each f
 		if err := rows.Scan(dest...); err != nil {
 			return err
 		}
-		k, ok := t.Key.Key(values[:width])
-		if !ok {
-			return errNullKey
-		}
-		keys = append(keys, k)
-		if each != nil {
-			each(k, values[width:])
-		}
-		return nil
+		k, _ := c.Key(values[:c.Width()])
+		return each(k, values[c.Width():])
 	})
-	return keys, err
 }

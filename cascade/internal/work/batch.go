@@ -69,9 +69,11 @@ func lockSQL(s *graph.Source, keys []rowkey.Key) string {
 func (e *eraser) dropBatch(ctx context.Context, tx *onerow.Tx, l load, limit int, tallies []Tally) (out outcome, err error) {
 	out.gone, out.cut = map[rowRef]bool{}, map[rowRef]bool{}
 	locked := map[*graph.Source]map[rowkey.Key]graph.Row{}
-	for _, s := range sourcesOf(l.groups) {
-		if locked[s], err = lock(ctx, tx, s, l.groups); err != nil {
-			return out, err
+	for _, g := range l.groups {
+		if locked[g.src] == nil {
+			if locked[g.src], err = lock(ctx, tx, g.src, l.groups); err != nil {
+				return out, err
+			}
 		}
 	}
 	if l.roots {
@@ -104,15 +106,6 @@ func (e *eraser) dropBatch(ctx context.Context, tx *onerow.Tx, l load, limit int
 		err = failed(e.dropRoots(ctx, tx, &budget, tallies, &out), nil, len(l.groups))
 	}
 	return out, err
-}
-
-func sourcesOf(groups []group) (list []*graph.Source) {
-	for _, g := range groups {
-		if !slices.Contains(list, g.src) {
-			list = append(list, g.src)
-		}
-	}
-	return list
 }
 
 // listLength is how many keys a statement lists at most: the memory that the range

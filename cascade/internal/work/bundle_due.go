@@ -21,7 +21,7 @@ type age struct{ began, made sql.NullString }
 func ageColumns(t *graph.Table, wanted bool) string {
 	began, made := "NULL", "NULL"
 	if wanted && t.Due != nil && t.Due.Err == nil {
-		began = t.Due.Age()
+		began = t.Due.Age
 	}
 	if wanted && t.Node.Managed {
 		made = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', " + schema.ColCreatedAt + ")"

@@ -31,7 +31,7 @@ func belowSQL(s *graph.Source, parents []rowkey.Key, limit int64) string {
 
 // detachKeys keeps and detaches locked rows, and counts apart those that are to go themselves.
 func (e *eraser) detachKeys(ctx context.Context, tx *onerow.Tx, s *graph.Source, keys []rowkey.Key, t Tally) (rows int64, err error) {
-	if err := e.keepCut(ctx, tx, s, s.Key.In("", keys)+s.Left); err != nil {
+	if err := e.keepCut(ctx, tx, s, stillBelow(s, keys)); err != nil {
 		return 0, err
 	}
 	goes, err := e.going(ctx, tx, s.Table, keys)
@@ -53,7 +53,7 @@ func (e *eraser) detachKeys(ctx context.Context, tx *onerow.Tx, s *graph.Source,
 		if len(some.keys) == 0 {
 			continue
 		}
-		n, err := onerow.Affected(ctx, tx, detachRowsSQL(s, some.keys))
+		n, err := onerow.Affected(ctx, tx, nullSQL(s, stillBelow(s, some.keys)))
 		if err != nil {
 			return rows, err
 		}

@@ -81,20 +81,8 @@ func (e *eraser) dropLeaves(ctx context.Context, tx *onerow.Tx, s *graph.Source,
 		return 0, nil, nil
 	}
 	keys := slices.Sorted(maps.Keys(at))
-	values := make([]sql.NullString, s.Columns.Width())
-	dest := make([]any, len(values), len(values)+1)
-	for i := range values {
-		dest[i] = &values[i]
-	}
-	if s.Outside != "" {
-		dest = append(dest, new(sql.RawBytes))
-	}
 	counts, last := map[int]int64{}, 0
-	err = onerow.Query(ctx, tx, parentsBelowSQL(s, keys, limit+1), nil, func(found *sql.Rows) error {
-		if err := found.Scan(dest...); err != nil {
-			return err
-		}
-		key, _ := s.Columns.Key(values)
+	err = graph.ReadColumns(ctx, tx, s.Columns, parentsBelowSQL(s, keys, limit+1), func(key rowkey.Key, _ []sql.NullString) error {
 		i, known := at[key]
 		if !known { // see rootOf
 			return errMoved

@@ -11,22 +11,12 @@ import (
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
-// cutSQL takes rows that are on the path off the rows that were read above them: where
-// rows refer to each other in a loop, one reference has to go before any of them can. It
-// updates by the primary key. The row keeps the reference by which the walk came to it,
-// so it stays below the root.
-func cutSQL(s *graph.Source, parents, keys []rowkey.Key) string {
-	return "UPDATE " + s.From + " FORCE INDEX (PRIMARY) SET " + setNull(s) + " WHERE " + cutWhere(s, parents, keys)
-}
-
-func cutWhere(s *graph.Source, parents, keys []rowkey.Key) string {
-	return s.When + s.Key.In("", keys) + " AND " + s.Columns.In("", parents)
-}
-
 // cut is told of rows that were found below themselves. The first pass only
 // remembers it, for mostly it is no loop: a comment is below its post and below the comment
 // that it answers, and the rounds of a batch take them in the right order. A pass that
-// comes after rows have stayed cuts.
+// comes after rows have stayed takes them off the rows that were read above them: in a loop
+// one reference has to go before any row can. The row keeps the reference by which the walk
+// came to it, so it stays below the root.
 func (p *pass) cut(ctx context.Context, s *graph.Source, parents, keys []rowkey.Key) error {
 	p.loop = &loopRow{s, keys[0]}
 	p.loopsMet[s] = true
@@ -34,11 +24,12 @@ func (p *pass) cut(ctx context.Context, s *graph.Source, parents, keys []rowkey.
 		return nil
 	}
 	var n int64
+	where := s.When + s.Key.In("", keys) + " AND " + s.Columns.In("", parents)
 	err := p.batch(ctx, func(ctx context.Context, tx *onerow.Tx, _ Tally) (_ bool, err error) {
-		if err := p.keepCut(ctx, tx, s, cutWhere(s, parents, keys)); err != nil {
+		if err := p.keepCut(ctx, tx, s, where); err != nil {
 			return false, err
 		}
-		n, err = onerow.Affected(ctx, tx, cutSQL(s, parents, keys))
+		n, err = onerow.Affected(ctx, tx, nullSQL(s, where))
 		return false, err
 	})
 	if err == nil {
@@ -57,15 +48,6 @@ func (r *run) loopError(l *loopRow) error {
 		fault.ErrLoop, name, l.src.Name, r.JobID)
 }
 
-// selfSQL takes rows off themselves. It updates by the primary key.
-func selfSQL(s *graph.Source, keys []rowkey.Key) string {
-	return "UPDATE " + s.From + " FORCE INDEX (PRIMARY) SET " + setNull(s) + " WHERE " + selfWhere(s, keys)
-}
-
-func selfWhere(s *graph.Source, keys []rowkey.Key) string {
-	return s.When + s.Key.In("", keys) + " AND " + s.Columns.Equal("", s.Edge.Referred(s.Table), "")
-}
-
 // cutSelf takes locked rows off themselves, which are about to be deleted: a foreign key
 // refuses to let a row go that refers to itself. One statement per edge over which the
 // walk met such a row, or one of a loop; else none.
@@ -79,10 +61,11 @@ func (e *eraser) cutSelf(ctx context.Context, tx *onerow.Tx, t *graph.Table, row
 				continue
 			}
 			for part := range slices.Chunk(graph.KeysOf(rows), listLength) {
-				if err := e.keepCut(ctx, tx, s, selfWhere(s, part)); err != nil {
+				where := s.When + s.Key.In("", part) + " AND " + s.Columns.Equal("", s.Edge.Referred(s.Table), "")
+				if err := e.keepCut(ctx, tx, s, where); err != nil {
 					return err
 				}
-				if _, err := tx.ExecContext(ctx, selfSQL(s, part)); err != nil {
+				if _, err := tx.ExecContext(ctx, nullSQL(s, where)); err != nil {
 					return err
 				}
 			}

@@ -56,15 +56,11 @@ func ParkedCounts(ctx context.Context, db onerow.DB, jobID int64) (parked, all i
 
 // park puts a row aside, in a batch of its own: the job does not try it any more.
 func (r *run) park(ctx context.Context, t *graph.Table, key rowkey.Key, cause error) error {
-	total := 0
-	for _, keys := range r.parked {
-		total += len(keys)
-	}
 	encoded, err := t.Key.Encode(key)
 	if err != nil {
 		return fmt.Errorf("cascade: a row of %s cannot be parked: %w; what was wrong with it: %w", t.Name, err, cause)
 	}
-	if total >= r.limits.MaxParked {
+	if r.parkedRows() >= r.limits.MaxParked {
 		if err := r.tooManyParked(ctx, encoded, t, cause); err != nil {
 			return err
 		}
@@ -94,6 +90,14 @@ func (r *run) tooManyParked(ctx context.Context, encoded string, t *graph.Table,
 	}
 	return fmt.Errorf("%w: %d of job %d, and the next would be %s of %s; look at cascade-worker parked list --job %d, repair or skip them, then retry job %d, or raise MaxParked: %w",
 		fault.ErrParked, open, r.JobID, encoded, t.Name, r.JobID, r.JobID, cause)
+}
+
+// parkedRows is how many rows the job does not try, as far as the worker knows.
+func (r *run) parkedRows() (n int) {
+	for _, keys := range r.parked {
+		n += len(keys)
+	}
+	return n
 }
 
 // leave takes a row for one that is not to be tried.

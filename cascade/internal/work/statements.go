@@ -50,7 +50,7 @@ func Statements(ctx context.Context, db onerow.DB, g *graph.Graph) ([]Statement,
 				for _, root := range g.Nodes {
 					if goes := root.Reach(); goes[e.Parent] && goes[e.Child] {
 						say("lock what may go itself", belowSQL(s, parents, sampleLimit))
-						say("detach", detachRowsSQL(s, keys))
+						say("detach", nullSQL(s, stillBelow(s, keys)))
 						break
 					}
 				}
@@ -74,7 +74,7 @@ func Statements(ctx context.Context, db onerow.DB, g *graph.Graph) ([]Statement,
 					say("keep", trash.RowsSQL(s.Table, s.Key.In("", keys)))
 				}
 				if e.Detach {
-					say("detach", detachRowsSQL(s, keys))
+					say("detach", nullSQL(s, stillBelow(s, keys)))
 					break
 				}
 				say("look for what is left below", newCheck().hasChildrenSQL(s.Table, keys, nil))
@@ -87,17 +87,12 @@ func Statements(ctx context.Context, db onerow.DB, g *graph.Graph) ([]Statement,
 
 // sample are keys of rows that are there.
 func sample(ctx context.Context, db onerow.DB, t *graph.Table, c rowkey.Codec) (keys []rowkey.Key, err error) {
-	values := make([]sql.NullString, c.Width())
-	dest := make([]any, len(values))
-	for i := range values {
-		dest[i] = &values[i]
-	}
-	err = onerow.Query(ctx, db, "SELECT "+c.Select("")+" FROM "+t.From+" LIMIT "+strconv.Itoa(sampleSize), nil, func(rows *sql.Rows) error {
-		err := rows.Scan(dest...)
-		if key, ok := c.Key(values); ok && err == nil && !slices.Contains(keys, key) {
+	query := "SELECT " + c.Select("") + " FROM " + t.From + " LIMIT " + strconv.Itoa(sampleSize)
+	err = graph.ReadColumns(ctx, db, c, query, func(key rowkey.Key, _ []sql.NullString) error {
+		if key != "" && !slices.Contains(keys, key) {
 			keys = append(keys, key)
 		}
-		return err
+		return nil
 	})
 	if len(keys) == 0 {
 		keys = append(keys, c.Unknown())

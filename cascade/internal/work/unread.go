@@ -24,10 +24,13 @@ func detachSQL(s *graph.Source, parents []rowkey.Key, limit int64) string {
 	return "UPDATE " + graph.Dive + s.From + s.Index + " SET " + setNull(s) + " WHERE " + s.When + s.Columns.In("", parents) + " LIMIT " + strconv.FormatInt(limit, 10)
 }
 
-// detachRowsSQL updates by the primary key rows that are locked below their parents.
-func detachRowsSQL(s *graph.Source, keys []rowkey.Key) string {
-	return "UPDATE " + s.From + " FORCE INDEX (PRIMARY) SET " + setNull(s) + " WHERE " + s.Key.In("", keys) + s.Left
+// nullSQL takes rows off what they refer to over an edge. It updates by the primary key.
+func nullSQL(s *graph.Source, where string) string {
+	return "UPDATE " + s.From + " FORCE INDEX (PRIMARY) SET " + setNull(s) + " WHERE " + where
 }
+
+// stillBelow is the condition that locked rows were not taken off their parents yet.
+func stillBelow(s *graph.Source, keys []rowkey.Key) string { return s.Key.In("", keys) + s.Left }
 
 // dropUnread detaches and deletes the rows below the parents that go unread, as far as the budget goes, and
 // says whether it ended there. One statement per table and edge, 2 where rows are kept.
