@@ -32,10 +32,10 @@ func PurgeDeletions(ctx context.Context, db onerow.DB, age time.Duration, limit 
 	if err := checkPurge(age, limit); err != nil {
 		return 0, err
 	}
-	for after := int64(0); ; {
-		var ids []any
+	after := int64(0)
+	return purgePages(limit, func() (ids []any, last bool, err error) {
 		found, olds := 0, 0
-		err := onerow.Query(ctx, db, sqlOldAudits, []any{age.Microseconds(), after, purgeBatch}, func(rows *sql.Rows) error {
+		err = onerow.Query(ctx, db, sqlOldAudits, []any{age.Microseconds(), after, purgeBatch}, func(rows *sql.Rows) error {
 			var old, alone bool
 			err := rows.Scan(&after, &old, &alone)
 			found++
@@ -47,24 +47,14 @@ func PurgeDeletions(ctx context.Context, db onerow.DB, age time.Duration, limit 
 			}
 			return err
 		})
-		if err != nil {
-			return purged, err
-		}
-		if ids = ids[:min(len(ids), limit-int(purged))]; len(ids) > 0 {
-			var n int64
-			err := onerow.Alone(ctx, db, func(ctx context.Context, db onerow.DB) (err error) {
-				n, err = onerow.Affected(ctx, db, sqlDropAudits+ident.Params(len(ids))+`)`, ids...)
-				return err
-			})
-			purged += n
-			if err != nil {
-				return purged, err
-			}
-		}
-		if found < purgeBatch || olds == 0 || purged == int64(limit) { // a page of young ones: those behind it are younger
-			return purged, nil
-		}
-	}
+		return ids, found < purgeBatch || olds == 0, err // behind a page of young ones all are younger
+	}, func(ids []any) (n int64, more bool, err error) {
+		err = onerow.Alone(ctx, db, func(ctx context.Context, db onerow.DB) (err error) {
+			n, err = onerow.Affected(ctx, db, sqlDropAudits+ident.Params(len(ids))+`)`, ids...)
+			return err
+		})
+		return n, false, err
+	})
 }
 
 // sqlOldestAudits reads so many rows at the end of the primary key.

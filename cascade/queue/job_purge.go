@@ -60,10 +60,9 @@ func PurgeJobs(ctx context.Context, db onerow.DB, age time.Duration, limit int) 
 		return 0, err
 	}
 	var lastTime, lastID int64
-	for {
-		var ids []any
+	return purgePages(limit, func() (ids []any, last bool, err error) {
 		found := 0
-		err := onerow.Query(ctx, db, sqlOldJobs, []any{age.Microseconds(), lastTime, lastTime, lastID, purgeBatch}, func(rows *sql.Rows) error {
+		err = onerow.Query(ctx, db, sqlOldJobs, []any{age.Microseconds(), lastTime, lastTime, lastID, purgeBatch}, func(rows *sql.Rows) error {
 			var goes bool
 			err := rows.Scan(&lastID, &lastTime, &goes)
 			if found++; goes {
@@ -71,21 +70,27 @@ func PurgeJobs(ctx context.Context, db onerow.DB, age time.Duration, limit int) 
 			}
 			return err
 		})
-		if err != nil {
+		return ids, found < purgeBatch, err
+	}, func(ids []any) (int64, bool, error) { return dropJobs(ctx, db, age, ids) })
+}
+
+// purgePages removes what page after page names, up to limit. drop may leave more of a page to be done.
+func purgePages(limit int, page func() (ids []any, last bool, err error), drop func(ids []any) (n int64, more bool, err error)) (purged int64, err error) {
+	for last := false; !last && purged < int64(limit); {
+		var ids []any
+		if ids, last, err = page(); err != nil {
 			return purged, err
 		}
 		ids = ids[:min(len(ids), limit-int(purged))]
 		for more := len(ids) > 0; more; {
-			var n int
-			if n, more, err = dropJobs(ctx, db, age, ids); err != nil {
+			var n int64
+			n, more, err = drop(ids)
+			if purged += n; err != nil {
 				return purged, err
 			}
-			purged += int64(n)
-		}
-		if found < purgeBatch || purged == int64(limit) {
-			return purged, nil
 		}
 	}
+	return purged, nil
 }
 
 // checkPurge refuses what no purge could mean.
@@ -105,7 +110,7 @@ func explain(err *error, what string) {
 
 // dropJobs removes jobs, or so many of their skipped rows as fit into a transaction; then there is more to
 // do.
-func dropJobs(ctx context.Context, db onerow.DB, age time.Duration, ids []any) (n int, more bool, err error) {
+func dropJobs(ctx context.Context, db onerow.DB, age time.Duration, ids []any) (n int64, more bool, err error) {
 	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		n, more = 0, false
 		locked, err := readIDs(ctx, tx, sqlLockOld+ident.Params(len(ids))+`) FOR UPDATE`, append([]any{age.Microseconds()}, ids...))
@@ -124,7 +129,7 @@ func dropJobs(ctx context.Context, db onerow.DB, age time.Duration, ids []any) (
 				return err
 			}
 		}
-		n = len(locked)
+		n = int64(len(locked))
 		return nil
 	})
 	return n, more, err
