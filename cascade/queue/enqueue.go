@@ -82,7 +82,7 @@ const enqueueManyAtOnce = 500
 // EnqueueMany logs deletions and queues their cascades, as [Log] and [Enqueue] do one at
 // a time: whose ID is not 0 was logged before. 500 at a time are queued together or not at
 // all, in the order of their rows; on an error the result says how many were. Where a job is open for the row
-// of a deletion that is [FromDue], it goes on as it is.
+// of a deletion that is [FromDue], it goes on as it is: such deletions and others are not queued together.
 //
 // Two statements per 500, 3 with NoTrash, 1 more with an actor, in a transaction of its own on a pool; all
 // in the caller's transaction otherwise. Calling it again with the same deletions is safe, also after
@@ -97,42 +97,45 @@ func EnqueueMany(ctx context.Context, db onerow.DB, deletions []Deletion) (done 
 	slices.SortStableFunc(sorted, func(a, b Deletion) int {
 		return cmp.Or(strings.Compare(a.Resource, b.Resource), strings.Compare(a.ResourceID, b.ResourceID))
 	})
-	isDue := func(d Deletion) bool { return d.From == FromDue }
-	others := slices.DeleteFunc(slices.Clone(sorted), isDue)
-	due := slices.DeleteFunc(sorted, func(d Deletion) bool { return !isDue(d) })
-	if err = done.enqueue(ctx, db, others, sqlMerge); err == nil {
-		err = done.enqueue(ctx, db, due, sqlLeaveOpen)
-	}
-	if err != nil {
-		return done, fmt.Errorf("cascade: enqueue %d deletions, %d are queued: %w", len(deletions), done.Queued+done.Open, err)
+	for len(sorted) > 0 {
+		n := 1
+		for n < min(len(sorted), enqueueManyAtOnce) && (sorted[n].From == FromDue) == (sorted[0].From == FromDue) {
+			n++
+		}
+		if err := done.enqueue(ctx, db, sorted[:n]); err != nil {
+			return done, fmt.Errorf("cascade: enqueue %d deletions, %d are queued: %w", len(deletions), done.Queued+done.Open, err)
+		}
+		sorted = sorted[n:]
 	}
 	return done, nil
 }
 
-// enqueue logs and queues deletions in chunks; merge says what becomes of an open job.
-func (done *EnqueuedMany) enqueue(ctx context.Context, db onerow.DB, deletions []Deletion, merge string) error {
-	for chunk := range slices.Chunk(deletions, enqueueManyAtOnce) {
-		var affected int64
-		err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-			first, logged, err := logAll(ctx, tx, chunk)
-			if err == nil {
-				err = actOnLogged(ctx, tx, first, logged)
-			}
-			if err != nil {
-				return err
-			}
-			res, err := insertJobs(ctx, tx, chunk, first, merge)
-			if err == nil {
-				affected, err = res.RowsAffected()
-			}
-			return err
-		})
+// enqueue logs and queues deletions, all of which are [FromDue] or none.
+func (done *EnqueuedMany) enqueue(ctx context.Context, db onerow.DB, deletions []Deletion) error {
+	merge := sqlMerge
+	if deletions[0].From == FromDue {
+		merge = sqlLeaveOpen
+	}
+	var affected int64
+	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		first, logged, err := logAll(ctx, tx, deletions)
+		if err == nil {
+			err = actOnLogged(ctx, tx, first, logged)
+		}
 		if err != nil {
 			return err
 		}
-		queued := 2*len(chunk) - int(affected) // 1 for each row that is inserted, 2 for each that was there
-		done.Queued += queued
-		done.Open += len(chunk) - queued
+		res, err := insertJobs(ctx, tx, deletions, first, merge)
+		if err == nil {
+			affected, err = res.RowsAffected()
+		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
+	queued := 2*len(deletions) - int(affected) // 1 for each row that is inserted, 2 for each that was there
+	done.Queued += queued
+	done.Open += len(deletions) - queued
 	return nil
 }
