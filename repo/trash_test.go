@@ -124,7 +124,7 @@ func TestRestoreOvertaken(t *testing.T) {
 		}
 		return nil
 	}})
-	if !errors.Is(err, queue.ErrLeaseLost) {
+	if !errors.Is(err, queue.ErrWrongState) || !strings.Contains(err.Error(), "a new deletion has let it go on") {
 		t.Error(err)
 	}
 	if n := work(); n != 0 {

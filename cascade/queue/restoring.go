@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/dbtext"
@@ -21,21 +20,21 @@ const (
 	sqlRestored = `SELECT resource, resource_id, deletion_id, token FROM onerow_job WHERE id = ?`
 )
 
-// LockEnded locks a job if it has ended, by its key, and says whether it has. One statement.
-func LockEnded(ctx context.Context, tx *onerow.Tx, jobID int64) (ended bool, err error) {
-	n, err := onerow.Affected(ctx, tx, sqlLockArchived, jobID)
-	return n > 0, err
-}
-
-// HoldForRestore takes a job from the workers while its rows come back; ended says that [LockEnded] has
-// locked it, and it is reopened. It is held until [Cancel], which ends it as [Restored], or until [Retry]. Of
-// the job it returns whose it is, and the token for [FenceRestore]. Errors: [ErrNoJob]; [ErrOpenJob]. Two
-// statements, 2 more for a job that has ended, 1 more with an actor.
-func HoldForRestore(ctx context.Context, tx *onerow.Tx, jobID int64, ended bool) (Job, error) {
-	if ended {
-		if err := reopen(ctx, tx, jobID, sqlUnarchive); err != nil {
-			return Job{}, err
-		}
+// HoldForRestore takes a job from the workers while its rows come back; one that has ended it reopens. Before
+// it changes anything, and under the lock of a job that has ended, it asks check, whose error it returns. The
+// job is held until [Cancel], which ends it as [Restored], or until [Retry]. Of the job it returns whose it
+// is, and the token for [FenceRestore]. Errors: [ErrNoJob]; [ErrOpenJob]. Three statements, 2 more for a job
+// that has ended, 1 more with an actor.
+func HoldForRestore(ctx context.Context, tx *onerow.Tx, jobID int64, check func(ended bool) error) (Job, error) {
+	ended, err := affected(ctx, tx, sqlLockArchived, jobID)
+	if err == nil {
+		err = check(ended)
+	}
+	if err == nil && ended {
+		err = reopen(ctx, tx, jobID, sqlUnarchive)
+	}
+	if err != nil {
+		return Job{}, err
 	}
 	held, err := affected(ctx, tx, sqlHoldRestored, dbtext.Arg(restoringText), jobID)
 	if err == nil && !held {
@@ -56,12 +55,21 @@ func HoldForRestore(ctx context.Context, tx *onerow.Tx, jobID int64, ended bool)
 // sqlRestoreFence proves the token, by the primary key. It changes the row always.
 const sqlRestoreFence = `UPDATE onerow_job SET batch_seq = batch_seq + 1 WHERE id = ? AND token = ? AND state = 'held'`
 
-// FenceRestore proves that a job is held for this restore still: the first statement of every batch. Errors:
-// [ErrLeaseLost]. One statement.
+// FenceRestore proves that a job is held for this restore still: the first statement of every batch. Else the
+// error says what has become of the job. Errors: [ErrWrongState]; [ErrNoJob]. One statement, 2 with an error.
 func FenceRestore(ctx context.Context, tx *onerow.Tx, job Job) error {
 	ours, err := affected(ctx, tx, sqlRestoreFence, job.ID, job.Token)
-	if err == nil && !ours {
-		err = fmt.Errorf("%w: another restore has it, a retry, or a new deletion of %s %s", ErrLeaseLost, job.Resource, job.ResourceID)
+	if err != nil || ours {
+		return err
 	}
-	return err
+	now, err := answer(ctx, tx, job.ID)
+	switch {
+	case err != nil:
+		return err
+	case now.State == Held && now.LastError == restoringText:
+		return now.wrong("another restore has begun since, and goes on instead")
+	case now.State.Open() && now.State != Held:
+		return now.wrong("a retry or a new deletion has let it go on meanwhile, it is " + string(now.State))
+	}
+	return now.wrong("it is " + string(now.State))
 }

@@ -73,9 +73,9 @@ const defaultBatch = 1000
 // row: see [Job], which does both. Retry lets the deletion go on.
 //
 // It may be called again after any error and any crash, and goes on where it was; what was stuck is tried
-// again. Of two at the same time the later one goes on, the other gets [queue.ErrLeaseLost]. So does one
-// whose root is deleted again meanwhile. Other errors: [ErrNotKept]; [queue.ErrNoJob]; [queue.ErrOpenJob],
-// where the root was deleted again since, by another job; those of the plan.
+// again. Of two at the same time the later one goes on, the other gets [queue.ErrWrongState], which says so. So
+// does one whose root is deleted again meanwhile. Other errors: [ErrNotKept]; [queue.ErrNoJob];
+// [queue.ErrOpenJob], where the root was deleted again since, by another job; those of the plan.
 //
 // No row comes back below one that has taken the key of a deleted row since: what was above it must be back,
 // or never have been deleted. Progress.Missing says at the end what of all that the job has deleted is
@@ -224,24 +224,17 @@ const sqlTotal = `SELECT COALESCE(SUM(kept_rows), 0) FROM onerow_trash WHERE job
 func (r *restoring) begin(ctx context.Context, db *sql.DB) error {
 	return onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		id := r.p.JobID
-		ended, err := queue.LockEnded(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		if err := onerow.QueryRow(ctx, tx, sqlTotal, []any{id}, &r.p.Total); err != nil {
-			return err
-		}
-		if r.p.Total == 0 {
-			if err := mayBeEmpty(ctx, tx, id); err != nil {
-				return err
+		held, err := queue.HoldForRestore(ctx, tx, id, func(ended bool) error {
+			err := onerow.QueryRow(ctx, tx, sqlTotal, []any{id}, &r.p.Total)
+			if err == nil && r.p.Total == 0 {
+				err = mayBeEmpty(ctx, tx, id)
 			}
-		}
-		if ended {
-			if err := trash.Ended(ctx, tx, id); err != nil {
-				return err
+			if err == nil && ended {
+				err = trash.Ended(ctx, tx, id)
 			}
-		}
-		r.held, err = queue.HoldForRestore(ctx, tx, id, ended)
+			return err
+		})
+		r.held = held
 		r.p.Resource, r.p.ResourceID, r.p.DeletionID = r.held.Resource, r.held.ResourceID, r.held.DeletionID
 		return err
 	})
