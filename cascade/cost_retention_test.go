@@ -54,7 +54,7 @@ func costsOfRetention(c *cost.Costs, work working, graphs map[string]*Retainer) 
 		}
 	}
 	c.Call("retention", step("visit", Retained{Queued: 5, End: true}))
-	c.Call("retention, too early", step("visit", Retained{Wait: WaitRate}))
+	c.Call("retention, too early", step("visit", Retained{Early: true}))
 	c.Call("retention of TIMESTAMP", step("ping", Retained{Queued: 5, End: true}))
 	c.Call("retention, again", func(ctx context.Context, db *sql.DB) error {
 		return errors.Join(execAll(ctx, db, "UPDATE onerow_retention SET next_at = UTC_TIMESTAMP(6) WHERE resource = 'ping'"), step("ping", Retained{Passed: 5, End: true})(ctx, db))

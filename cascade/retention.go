@@ -3,7 +3,6 @@ package cascade
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -16,9 +15,6 @@ import (
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
 )
-
-// ErrNoRetention means that the plan has no retention for a resource.
-var ErrNoRetention = errors.New("cascade: the plan has no retention for it")
 
 // Retainer queues the deletion of rows that are old enough, as [schema.Retention] of the plan says. A worker
 // deletes them with everything below them, as any other row; the audit says [queue.FromDue].
@@ -81,23 +77,17 @@ type Retained struct {
 	Queued   int // jobs that were made
 	// Passed are rows that are due and were not queued, for the reasons that Retainer names.
 	Passed int
-	// Wait says why nothing was looked for, or empty.
-	Wait Waiting
-	// Next is when the window opens, where that is what it waits for; the zero time: not within eight days.
-	Next time.Time
+	// Closed says that nothing was looked for because the window is closed. Next is when it opens; the zero
+	// time: not within eight days.
+	Closed bool
+	Next   time.Time
+	// Full says that nothing was looked for because enough jobs are due.
+	Full bool
+	// Early says that nothing was queued because the rate allows no more at the moment.
+	Early bool
 	// End says that all that is due was looked through.
 	End bool
 }
-
-// Waiting is why a retention does not go on.
-type Waiting string
-
-// What a retention waits for.
-const (
-	WaitWindow Waiting = "window" // the time at which it may queue
-	WaitQueue  Waiting = "queue"  // enough jobs are due
-	WaitRate   Waiting = "rate"   // it, or another one, has just queued what the rate allows
-)
 
 const (
 	// retentionPage is how many rows are read, and queued, at once.
@@ -137,7 +127,7 @@ const (
 // not matter. Each step goes on where the last one has ended, and begins anew after the end. Two steps at the
 // same time do as much as one; an error has queued nothing, or a part that counts.
 //
-// Errors: [ErrNoRetention], those of the plan and of the database. Statements: 1 that finds it has to wait; 2
+// Errors: [schema.ErrUnknownResource], those of the plan and of the database. Statements: 1 that finds it has to wait; 2
 // per page, up to 4 pages of which nothing is queued, and 5 per 500 rows that are; 10 of the catalog each ten
 // seconds.
 func (r *Retainer) Step(ctx context.Context, resource string, now bool) (Retained, error) {
@@ -150,14 +140,11 @@ func (r *Retainer) Step(ctx context.Context, resource string, now bool) (Retaine
 
 func (r *Retainer) step(ctx context.Context, resource string, always bool) (done Retained, err error) {
 	done.Resource = resource
-	way := r.ways[resource]
-	if way == nil {
-		return done, fmt.Errorf("%w: %q; it has some for %q", ErrNoRetention, resource, r.Names())
-	}
 	n, due, err := r.node(ctx, resource)
 	if err != nil {
 		return done, err
 	}
+	way := r.ways[resource]
 	rows, every := retentionTurnOf(due[0].Policy)
 	maxOpen := max(2*rows, retentionOpen)
 	var micro int64
@@ -169,16 +156,18 @@ func (r *Retainer) step(ctx context.Context, resource string, always bool) (done
 	inside, next := due[0].Policy.Open(at)
 	switch {
 	case !inside && !always:
-		done.Wait, done.Next = WaitWindow, next
+		done.Closed, done.Next = true, next
+		return done, nil
 	case open >= maxOpen:
-		done.Wait = WaitQueue
+		done.Full = true
+		return done, nil
 	case turn == 1:
-		done.Wait = WaitRate
+		done.Early = true
+		return done, nil
 	case turn < 0:
-		_, err = r.db.ExecContext(ctx, sqlRetentionMade, resource)
-	}
-	if done.Wait != "" || err != nil {
-		return done, err
+		if _, err := r.db.ExecContext(ctx, sqlRetentionMade, resource); err != nil {
+			return done, err
+		}
 	}
 	hasTurn := false
 	for passed := 0; done.Queued < rows && passed < retentionPages; passed++ {
@@ -192,7 +181,7 @@ func (r *Retainer) step(ctx context.Context, resource string, always bool) (done
 				return done, err
 			}
 			if hasTurn = hasTurn || got; !hasTurn {
-				done.Wait = WaitRate
+				done.Early = true
 				return done, nil
 			}
 			passed, done.Queued = -1, done.Queued+queued
@@ -228,6 +217,9 @@ func (r *Retainer) queue(ctx context.Context, resource string, deletions []queue
 
 // node is the resource with those of its tables whose rows can be due.
 func (r *Retainer) node(ctx context.Context, resource string) (*graph.Node, []*graph.Due, error) {
+	if r.ways[resource] == nil {
+		return nil, nil, fmt.Errorf("%w: %q has no retention, the plan has some for %q", schema.ErrUnknownResource, resource, r.Names())
+	}
 	g, err := r.graphs.current(ctx, r.db, r.plan)
 	if err != nil {
 		return nil, nil, err

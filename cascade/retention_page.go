@@ -3,13 +3,13 @@ package cascade
 import (
 	"context"
 	"database/sql"
-	"strings"
 	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/cascade/internal/work"
 	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -69,7 +69,7 @@ func (r *Retainer) staying(ctx context.Context, resource string, ids []string, k
 		bytes[i] = []byte(id)
 	}
 	args := append(append(append([]any{resource}, bytes...), resource, keep.Microseconds()), bytes...)
-	marks := strings.Repeat("?, ", len(ids)-1) + "?"
+	marks := ident.Params(len(ids))
 	err := onerow.Query(ctx, r.db, sqlDueOpen+marks+sqlDueStays+marks+")", args, func(rows *sql.Rows) error {
 		var id string
 		err := rows.Scan(&id)
@@ -101,9 +101,6 @@ type DueRows struct {
 // Due counts what is due, most rows of each table at most. One statement and one per table, 10 of the catalog
 // each ten seconds.
 func (r *Retainer) Due(ctx context.Context, resource string, most int) (DueRows, error) {
-	if r.ways[resource] == nil {
-		return DueRows{}, ErrNoRetention
-	}
 	_, due, err := r.node(ctx, resource)
 	if err != nil {
 		return DueRows{}, err
@@ -138,15 +135,10 @@ func (r *Retainer) now(ctx context.Context) (time.Time, error) {
 	return time.UnixMicro(micro).UTC(), err
 }
 
-// WouldRetain is called with each row that would be queued, and when its age began. Its error ends the look.
-type WouldRetain = func(id, age string) error
-
-// DryRun reads all that is due, without the rows that would not be queued, and queues nothing. It returns how
-// many it has passed by. Two statements per 500 rows.
-func (r *Retainer) DryRun(ctx context.Context, resource string, would WouldRetain) (passed int, err error) {
-	if r.ways[resource] == nil {
-		return 0, ErrNoRetention
-	}
+// DryRun reads all that is due and queues nothing. It calls fn with each row that would be queued, and when
+// its age began; an error of fn ends the look. It returns how many rows it has passed by. Two statements per
+// 500 rows.
+func (r *Retainer) DryRun(ctx context.Context, resource string, fn func(id, age string) error) (passed int, err error) {
 	n, due, err := r.node(ctx, resource)
 	if err != nil {
 		return 0, err
@@ -164,7 +156,7 @@ func (r *Retainer) DryRun(ctx context.Context, resource string, would WouldRetai
 			}
 			passed, after = passed+page.passed, page.last
 			for i, del := range page.deletions {
-				if err := would(del.ResourceID, d.Shown(page.ages[i])); err != nil {
+				if err := fn(del.ResourceID, d.Shown(page.ages[i])); err != nil {
 					return passed, err
 				}
 			}

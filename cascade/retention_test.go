@@ -441,7 +441,7 @@ func TestRetentionTurns(t *testing.T) {
 		return done
 	}
 	a, b := retainer(t, db, plan), retainer(t, db, plan)
-	if first, second := step(a, false), step(b, false); first.Queued != 1 || second.Queued != 0 || second.Wait != WaitRate {
+	if first, second := step(a, false), step(b, false); first.Queued != 1 || second.Queued != 0 || !second.Early {
 		t.Errorf("%+v, then %+v", first, second)
 	}
 	if n := count(t, db, "SELECT TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), next_at) BETWEEN 1000000 AND 2000000 FROM onerow_retention"); n != 1 {
@@ -457,7 +457,7 @@ func TestRetentionTurns(t *testing.T) {
 		rows = append(rows, fmt.Sprintf("('visit', 'x%d', 1, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))", id))
 	}
 	dbtest.Exec(t, db, "INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at) VALUES "+strings.Join(rows, ", "))
-	if done := step(a, false); done.Queued != 0 || done.Wait != WaitQueue {
+	if done := step(a, false); done.Queued != 0 || !done.Full {
 		t.Errorf("%+v", done)
 	}
 	dbtest.Exec(t, db, "DELETE FROM onerow_job WHERE resource_id LIKE 'x%'")
@@ -472,13 +472,13 @@ func TestRetentionTurns(t *testing.T) {
 	}
 	policy.Windows = []schema.Window{w}
 	closed := retainer(t, db, plan)
-	if done := step(closed, false); done.Queued != 0 || done.Wait != WaitWindow || done.Next.Hour() != 2 {
+	if done := step(closed, false); done.Queued != 0 || !done.Closed || done.Next.Hour() != 2 {
 		t.Errorf("%+v", done)
 	}
 	if done := step(closed, true); done.Queued != 1 {
 		t.Errorf("now: %+v", done)
 	}
-	if _, err := a.Step(t.Context(), "step", false); !errors.Is(err, ErrNoRetention) {
+	if _, err := a.Step(t.Context(), "step", false); !errors.Is(err, schema.ErrUnknownResource) {
 		t.Error(err)
 	}
 	dbtest.Exec(t, db, "ALTER TABLE visit DROP KEY seen")

@@ -159,10 +159,10 @@ func queueDue(ctx context.Context, a *shell.App, r *cascade.Retainer, name strin
 	for {
 		done, err := r.Step(ctx, name, true)
 		queued, passed = queued+int64(done.Queued), passed+done.Passed
-		if done.Wait == cascade.WaitQueue {
+		if done.Full {
 			why = "; more may be due: enough jobs wait for a worker, run this again after it"
 		}
-		if err != nil || done.End || done.Wait == cascade.WaitQueue {
+		if err != nil || done.End || done.Full {
 			if err = errors.Join(err, counter.End()); err != nil && queued == 0 {
 				return err
 			}
@@ -170,7 +170,7 @@ func queueDue(ctx context.Context, a *shell.App, r *cascade.Retainer, name strin
 			return errors.Join(err, perr)
 		}
 		counter.Say(func() string { return name + ": " + output.Plural(queued, "row") + " queued" })
-		if done.Wait == cascade.WaitRate {
+		if done.Early {
 			if err := shell.Rest(ctx, time.Second/10); err != nil {
 				return errors.Join(err, counter.End())
 			}
