@@ -72,11 +72,18 @@ func Cancel(ctx context.Context, db onerow.DB, resource, resourceID string, dele
 	return nil
 }
 
+// sqlCancelledID reads the row that sqlCancel has locked, by the unique key one_open.
+const sqlCancelledID = `SELECT id FROM onerow_job FORCE INDEX (one_open) WHERE resource = ? AND resource_id = ? FOR UPDATE`
+
 // moveCancelled moves the job that sqlCancel has locked to the archive.
 func moveCancelled(ctx context.Context, tx *onerow.Tx, resource string, key []byte, deletionID int64) error {
 	_, err := tx.ExecContext(ctx, sqlMoveCancelled, resource, key)
 	if mysqlerr.Classify(err) == mysqlerr.Duplicate { // a finished job has its id
-		if err = renumberCancelled(ctx, tx, resource, key); err == nil {
+		var id int64
+		if err = onerow.QueryRow(ctx, tx, sqlCancelledID, []any{resource, key}, &id); err == nil {
+			_, err = renumber(ctx, tx, id)
+		}
+		if err == nil {
 			_, err = tx.ExecContext(ctx, sqlMoveCancelled, resource, key)
 		}
 	}
@@ -86,18 +93,6 @@ func moveCancelled(ctx context.Context, tx *onerow.Tx, resource string, key []by
 	if err == nil {
 		_, err = tx.ExecContext(ctx, sqlDropCancelled, resource, key)
 	}
-	return err
-}
-
-// sqlCancelledID reads the row that sqlCancel has locked, by the unique key one_open.
-const sqlCancelledID = `SELECT id FROM onerow_job FORCE INDEX (one_open) WHERE resource = ? AND resource_id = ? FOR UPDATE`
-
-func renumberCancelled(ctx context.Context, tx *onerow.Tx, resource string, key []byte) error {
-	var id int64
-	if err := onerow.QueryRow(ctx, tx, sqlCancelledID, []any{resource, key}, &id); err != nil {
-		return err
-	}
-	_, err := renumber(ctx, tx, id)
 	return err
 }
 

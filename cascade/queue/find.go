@@ -58,7 +58,7 @@ var (
 
 // Get returns the job with its counts, or [ErrNoJob]. One statement.
 func Get(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
-	return getBy(ctx, db, sqlGet, jobID)
+	return one(ctx, db, sqlGet, fmt.Sprint(jobID), jobID)
 }
 
 // answer is Get for what a verb returns: in a caller's transaction, whose snapshot may be older than
@@ -68,11 +68,7 @@ func answer(ctx context.Context, tx *onerow.Tx, jobID int64) (Job, error) {
 	if tx.Joined() {
 		query = sqlGetCurrent
 	}
-	return getBy(ctx, tx, query, jobID)
-}
-
-func getBy(ctx context.Context, db onerow.DB, query string, jobID int64) (Job, error) {
-	return one(ctx, db, query, fmt.Sprint(jobID), jobID)
+	return one(ctx, tx, query, fmt.Sprint(jobID), jobID)
 }
 
 // one reads the open job, else the finished one, that both parts of the statement find by their arguments,
