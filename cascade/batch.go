@@ -28,6 +28,10 @@ func (l *lease) Batch(ctx context.Context, fn func(ctx context.Context, tx *oner
 	}
 	late, cancel := finishing(ctx)
 	defer cancel()
+	plan := "" // that the job's first batch notes
+	if !l.planned {
+		plan = l.graph.Fingerprint
+	}
 	var unknown error
 	for try := 1; ; try++ {
 		var t work.Tally
@@ -36,10 +40,7 @@ func (l *lease) Batch(ctx context.Context, fn func(ctx context.Context, tx *oner
 		err := onerow.InTx(late, l.db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 			begin = time.Now()
 			t = work.NewTally()
-			if err := l.fence(ctx, tx); err != nil {
-				return err
-			}
-			if err := l.storePlan(ctx, tx); err != nil {
+			if err := l.fence(ctx, tx, plan); err != nil {
 				return err
 			}
 			fenced := time.Now()
@@ -83,7 +84,7 @@ func (l *lease) Rehearse(ctx context.Context, fn func(ctx context.Context, tx *o
 	}
 	fenced := l.fenced
 	err := onerow.InTx(ctx, l.db, func(ctx context.Context, tx *onerow.Tx) error {
-		if err := l.fence(ctx, tx); err != nil {
+		if err := l.fence(ctx, tx, ""); err != nil {
 			return err
 		}
 		if err := fn(ctx, tx); err != nil {

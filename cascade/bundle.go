@@ -43,7 +43,7 @@ func (w *Worker) endSmallJobs(ctx context.Context, c *queue.Claim) (worked int) 
 	}
 	for _, resource := range slices.Sorted(maps.Keys(small)) {
 		size := maxBundledJobs
-		for rest := small[resource]; len(rest) > 1 && ctx.Err() == nil && (worked == 0 || time.Since(c.Looked()) < w.cfg.Lease/3); {
+		for rest := small[resource]; len(rest) > 1 && ctx.Err() == nil && (worked == 0 || time.Since(c.Looked) < w.cfg.Lease/3); {
 			b := &bundle{Worker: w, graph: g, claim: c, jobs: rest[:min(len(rest), size)], ended: map[int64]bool{}}
 			err := b.run(ctx)
 			if err != nil && len(b.ended) == 0 && ctx.Err() == nil {
@@ -94,7 +94,7 @@ func (b *bundle) run(ctx context.Context) error {
 	ids, targets := make([]int64, len(b.jobs)), make([]work.Target, len(b.jobs))
 	for i, job := range b.jobs {
 		ids[i] = job.ID
-		targets[i] = work.Target{JobID: job.ID, Resource: job.Resource, ResourceID: job.ResourceID, Root: job.root, DeletionID: job.DeletionID, Due: job.From == queue.FromDue}
+		targets[i] = targetOf(job.Claimed, job.root)
 	}
 	late, cancel := finishing(ctx)
 	defer cancel()
@@ -133,34 +133,13 @@ func (b *bundle) run(ctx context.Context) error {
 	return b.committed(ctx, late, ended, time.Since(begin), spent)
 }
 
-// note notes under which plan the jobs were begun and what was deleted for them, moves those that have ended
-// to the archive and fences the others. Up to six statements.
+// note notes what was deleted for the jobs and which have ended. Up to six statements.
 func (b *bundle) note(ctx context.Context, tx *onerow.Tx, ended []bool) error {
-	var begun, done []int64 // begun, and not done
 	counted := make([]queue.Counted, len(b.jobs))
 	for i, job := range b.jobs {
-		t := b.tallies[i]
-		counted[i] = queue.Counted{JobID: job.ID, Deleted: t.Deleted, Detached: t.Detached}
-		switch {
-		case ended[i]:
-			done = append(done, job.ID)
-		case t.Rows() > 0:
-			begun = append(begun, job.ID)
-		}
+		counted[i] = queue.Counted{JobID: job.ID, Ended: ended[i], Deleted: b.tallies[i].Deleted, Detached: b.tallies[i].Detached}
 	}
-	if len(begun)+len(done) == 0 {
-		return nil
-	}
-	if err := queue.StorePlan(ctx, tx, b.graph.Fingerprint, slices.Concat(begun, done)...); err != nil {
-		return err
-	}
-	if err := b.claim.RenewAll(ctx, tx, b.claimant(), begun); err != nil {
-		return err
-	}
-	if err := b.claim.EndAll(ctx, tx, b.claimant(), done); err != nil {
-		return err
-	}
-	return queue.Count(ctx, tx, counted...)
+	return b.claim.Note(ctx, tx, b.graph.Fingerprint, counted)
 }
 
 // lookForEnded looks which jobs have ended in a batch without an answer: those that are not the claim's any

@@ -15,7 +15,7 @@ const (
 
 // due returns up to limit jobs of the plan's resources that are due, those that are due longest first, but
 // for resources that are paused. One statement, none if all of them are.
-func (w *Worker) due(ctx context.Context, limit int) (queue.DueJobs, error) {
+func (w *Worker) due(ctx context.Context, limit int) (queue.Claim, error) {
 	var resources []string
 	paused := w.governor.Control().Paused
 	for _, name := range w.plan.Names() {
@@ -26,31 +26,26 @@ func (w *Worker) due(ctx context.Context, limit int) (queue.DueJobs, error) {
 	return queue.Due(ctx, w.db, resources, limit)
 }
 
-// claimant is the worker as it claims.
-func (w *Worker) claimant() queue.Claimant {
-	return queue.Claimant{Name: w.cfg.Name, Lease: w.cfg.Lease}
-}
-
 // claim claims up to size due jobs of the plan's resources. It reads more candidates than it wants and takes
 // the longest-waiting job first, so none starves, and others at random, so that workers seldom want the same
 // ones. One statement when nothing is due, else 6, and 1 more for as many jobs that others hold. A claim
 // whose outcome stays unknown leaves jobs that are due again when the lease ends.
 func (w *Worker) claim(ctx context.Context, size int) (queue.Claim, error) {
-	waiting, err := w.due(ctx, min(size*candidatesPerJob, max(maxCandidates, size)))
+	c, err := w.due(ctx, min(size*candidatesPerJob, max(maxCandidates, size)))
 	if err != nil {
 		return queue.Claim{}, fmt.Errorf("cascade: look for due jobs: %w", err)
 	}
-	if len(waiting.IDs) == 0 {
-		return queue.Claim{}, nil
+	if len(c.Due) == 0 {
+		return c, nil
 	}
-	if len(waiting.IDs) > size {
-		rest := waiting.IDs[1:]
+	if len(c.Due) > size {
+		rest := c.Due[1:]
 		rand.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] }) //nolint:gosec // spreads workers, not a secret
 	}
 	// From here on the context's end would leave jobs claimed by nobody.
 	ctx, cancel := finishing(ctx)
 	defer cancel()
-	c, err := queue.Take(ctx, w.db, w.claimant(), waiting, size)
+	err = c.Take(ctx, w.db, w.cfg.Name, w.cfg.Lease, size)
 	for _, job := range c.Jobs {
 		if job.Had != 0 {
 			w.cfg.Log.WarnContext(ctx, "cascade: a job had the id of a finished one and got another; AUTO_INCREMENT of onerow_job has been raised",

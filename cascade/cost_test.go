@@ -132,7 +132,7 @@ func costsOfQueue(c *cost.Costs, work working, hired func(db *sql.DB, plan schem
 			return err
 		}
 		due, err := w.due(ctx, 100)
-		if err == nil && len(due.IDs) == 0 {
+		if err == nil && len(due.Due) == 0 {
 			err = errors.New("none is due")
 		}
 		return err

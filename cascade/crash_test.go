@@ -11,6 +11,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/backoff"
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -247,7 +248,7 @@ func TestCrashHoldJob(t *testing.T) {
 					},
 					Check: func(ctx context.Context, db *sql.DB) error {
 						l := lease{Worker: &Worker{}, job: queue.Claimed{Job: queue.Job{ID: 1, Token: 1}}}
-						if err := l.fence(ctx, db); !errors.Is(err, queue.ErrLeaseLost) {
+						if err := l.fence(ctx, db, ""); !errors.Is(err, fault.ErrLeaseLost) {
 							return fmt.Errorf("the worker that had it may go on: %w", err)
 						}
 						job, err := queue.Get(ctx, db, 1)

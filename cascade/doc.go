@@ -30,9 +30,8 @@
 //
 // # Guarantees
 //
-//   - A row has at most one open job, however often and by whomever it is enqueued. A deletion during the
-//     grace period of an earlier one takes the earlier of the two times.
-//   - Cancel and the claim of a job exclude each other: one conditional update wins.
+//   - What package queue guarantees: a row has at most one open job, and a cancel and a claim exclude each
+//     other.
 //   - A job takes its root row away only if its deletion hides it, or it is in the active table and older
 //     than the deletion, or an operator had it queued ([queue.FromOperator]): ids are used again where
 //     AUTO_INCREMENT has fallen back. Else it dies with [queue.ErrOtherDeletion]. It never has the id of a
@@ -66,7 +65,7 @@
 //     nothing.
 //   - A job that fails is tried again with growing pauses, and after Config.MaxFailures attempts kept as
 //     dead, with its error, until [queue.Retry]. A refused transaction, a database that cannot be reached and
-//     the server's own state ([ErrServerState]) are no failures: the job is due again later, with the error
+//     the server's own state ([queue.IsServerState]) are no failures: the job is due again later, with the error
 //     and what to do stored with it. Where every job would meet the same, it is due again within two seconds,
 //     the others are given back, and the worker pauses, 0.1 to 10 seconds, growing. Else only this job rests,
 //     for a second and twice as long each time until it deletes something, up to 5 minutes. Pauses are give
@@ -153,7 +152,7 @@
 //	catalog     10 each 10 seconds, less often where they take longer than 100ms; 2 more at the first
 //	            and each day, and when plan or tables have changed
 //
-// Another job takes 2 more at each attempt but the first, 1 more in its first batch, and its passes, see
+// Another job takes 1 more at each attempt but the first, 1 more in its first batch, and its passes, see
 // package internal/work. A tree that fits into a chunk goes in one batch. No count grows with the data but
 // by the number of chunks and, in trees of one table, of levels: a chain takes 2 per row.
 //

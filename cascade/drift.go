@@ -16,7 +16,6 @@ import (
 	"github.com/onerow/onerow/cascade/internal/backoff"
 	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/graph"
-	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/catalog"
 )
@@ -100,36 +99,6 @@ func (l *lease) drifted(begun, before string, now *graph.Graph) error {
 		what = strings.Join(changes, "; ")
 	}
 	return fmt.Errorf("%w: job %d: %s. Run cascade-worker verify, adapt the plan if need be, restart the workers with it, then retry the job", fault.ErrDrift, l.job.ID, what)
-}
-
-// resume reads under which plan earlier attempts have begun the job, which must be the present one. One
-// statement, none at the first attempt.
-func (l *lease) resume(ctx context.Context) error {
-	if l.job.Token <= 1 {
-		return nil
-	}
-	var begun string
-	err := backoff.Read(ctx, func() (err error) {
-		begun, err = queue.PlanOf(ctx, l.db, l.job.ID)
-		return err
-	})
-	switch {
-	case err != nil:
-		return fmt.Errorf("cascade: read the plan of job %d: %w", l.job.ID, err)
-	case begun == l.graph.Fingerprint:
-		l.planned = true
-	case begun != "":
-		return l.drifted(begun, readPlan(ctx, l.db, begun), l.graph)
-	}
-	return nil
-}
-
-// storePlan is a part of the job's first batch.
-func (l *lease) storePlan(ctx context.Context, tx *onerow.Tx) error {
-	if l.planned {
-		return nil
-	}
-	return queue.StorePlan(ctx, tx, l.graph.Fingerprint, l.job.ID)
 }
 
 // plans remembers, for people, what is behind the fingerprints that jobs are begun under. Nothing is

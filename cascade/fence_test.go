@@ -52,7 +52,7 @@ func TestZombie(t *testing.T) {
 		before := rowsOf(t, db, 1)
 		counted := get(t, db, job.ID).DeletedRows
 		close(proceed)
-		if err := <-result; !errors.Is(err, queue.ErrLeaseLost) {
+		if err := <-result; !errors.Is(err, fault.ErrLeaseLost) {
 			t.Errorf("the zombie's answer: %v", err)
 		}
 		if after := rowsOf(t, db, 1); !maps.Equal(before, after) {
@@ -65,7 +65,7 @@ func TestZombie(t *testing.T) {
 		old.Token = 1
 		for name, write := range map[string]error{
 			"fail":     zombie.fail(t.Context(), old, errors.New("x"), false),
-			"postpone": zombie.postpone(t.Context(), old, errors.New("x")),
+			"postpone": zombie.store(t.Context(), old, queue.Ready, 0, errors.New("x"), time.Second),
 			"release":  zombie.release(t.Context(), its, []queue.Claimed{old}),
 		} {
 			if got := get(t, db, job.ID); write != nil || got.State != queue.Running || got.Failures != 0 || got.Worker != "second" {

@@ -21,19 +21,18 @@ type lease struct {
 	graph *graph.Graph // that it was begun under
 	root  rowkey.Key
 
-	counts   counts
-	detached counts
-	stale    bool        // an outcome was unknown, so counts are to be read again
-	planned  bool        // the plan's fingerprint is stored with the job
-	state    queue.State // where the job went
-	fenced   time.Time   // when the lease was renewed last
-	turn     turn
+	shown   queue.Job   // how far the job is, for Progress
+	stale   bool        // shown is to be read: it was not yet, or an outcome was unknown
+	planned bool        // the plan's fingerprint is stored with the job
+	state   queue.State // where the job went
+	fenced  time.Time   // when the lease was renewed last
+	turn    turn
 }
 
 // begin takes up a job: under the plan and the tables as they are, which must be those that an earlier
 // attempt has begun it under.
 func (w *Worker) begin(ctx context.Context, job queue.Claimed) (*lease, error) {
-	l := &lease{Worker: w, job: job, counts: counts{}, detached: counts{}, fenced: time.Now(), stale: w.cfg.Progress}
+	l := &lease{Worker: w, job: job, fenced: time.Now(), stale: true}
 	err := backoff.Read(ctx, func() (err error) {
 		l.graph, err = w.current(ctx)
 		return err
@@ -51,12 +50,16 @@ func (w *Worker) begin(ctx context.Context, job queue.Claimed) (*lease, error) {
 	if l.root, err = n.Tables[0].Key.Decode(job.ResourceID); err != nil {
 		return nil, fmt.Errorf("cascade: the id of job %d: %w", job.ID, err)
 	}
-	return l, l.resume(ctx)
+	if l.planned = job.Plan == l.graph.Fingerprint; job.Plan != "" && !l.planned {
+		return nil, l.drifted(job.Plan, readPlan(ctx, l.db, job.Plan), l.graph)
+	}
+	return l, nil
 }
 
-// fence proves the lease token and renews the lease, at the beginning of a batch.
-func (l *lease) fence(ctx context.Context, db onerow.DB) error {
-	if err := l.claimed().Renew(ctx, db, l.cfg.Lease); err != nil {
+// fence proves the lease token and renews the lease, at the beginning of a batch; of the first one with the
+// plan.
+func (l *lease) fence(ctx context.Context, db onerow.DB, plan string) error {
+	if err := l.job.Renew(ctx, db, l.cfg.Lease, plan); err != nil {
 		return err
 	}
 	l.fenced = time.Now()
@@ -65,7 +68,7 @@ func (l *lease) fence(ctx context.Context, db onerow.DB) error {
 
 // Renew is a batch that deletes nothing, for work that takes long. One statement.
 func (l *lease) Renew(ctx context.Context) error {
-	return backoff.Read(ctx, func() error { return l.fence(ctx, l.db) })
+	return backoff.Read(ctx, func() error { return l.fence(ctx, l.db, "") })
 }
 
 // leastRenewal: leases of seconds must be renewed in time, or with two workers each takes

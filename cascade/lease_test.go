@@ -35,7 +35,7 @@ func TestLeaseIsRenewedWhileReading(t *testing.T) {
 			if renewed := count(t, db, seq, job.ID) > before; renewed != c.renews {
 				t.Errorf("a lease of %s, %s after its last renewal: renewed %t", c.lease, c.ago, renewed)
 			}
-			if err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error { return l.claimed().End(ctx, tx, queue.Done) }); err != nil {
+			if err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error { return l.job.End(ctx, tx, queue.Done, "") }); err != nil {
 				t.Fatal(err)
 			}
 		}

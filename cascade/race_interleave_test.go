@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -71,7 +72,7 @@ func duels(ready func(*Worker)) []duel {
 	successor := func(ctx context.Context, db *sql.DB) error {
 		return errors.Join(execAll(ctx, db, "UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6)"), round(ctx, db))
 	}
-	zombie := forgive(queue.ErrLeaseLost, func(ctx context.Context, db *sql.DB) error {
+	zombie := forgive(fault.ErrLeaseLost, func(ctx context.Context, db *sql.DB) error {
 		w, err := worker(db, Config{Batch: 1, Chunk: 1}) // several batches, each of which may be the first without the lease
 		if err != nil {
 			return err

@@ -80,7 +80,7 @@ func TestAssetsOfOthersRows(t *testing.T) {
 		does string
 		err  error
 	}{
-		"the job":    {"UPDATE onerow_job SET token = token + 1, worker = 'other', due_at = due_at + INTERVAL 1 HOUR", queue.ErrLeaseLost},
+		"the job":    {"UPDATE onerow_job SET token = token + 1, worker = 'other', due_at = due_at + INTERVAL 1 HOUR", fault.ErrLeaseLost},
 		"the row":    {"UPDATE photo SET album_id = 2 WHERE album_id = 1", nil},
 		"the schema": {"CREATE TABLE keeper (id INT, FOREIGN KEY (id) REFERENCES photo (id))", fault.ErrDrift},
 	} {
@@ -141,7 +141,7 @@ func TestFenceBeforeAssets(t *testing.T) {
 			dbtest.Exec(t, db, "UPDATE onerow_job SET token = token + 1 WHERE id = ?", job.ID)
 			return nil
 		}
-		if err := w.work(t.Context(), won.Jobs[0], false); !errors.Is(err, queue.ErrLeaseLost) || store.names() != 100 {
+		if err := w.work(t.Context(), won.Jobs[0], false); !errors.Is(err, fault.ErrLeaseLost) || store.names() != 100 {
 			t.Errorf("%v, deleted %d, want the 100 of the first call", err, store.names())
 		}
 	})

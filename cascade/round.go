@@ -10,13 +10,14 @@ import (
 	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/work"
 	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/internal/rowkey"
 )
 
 // RunOnce claims jobs that are due ([Config].ClaimJobs), ends those together that have little to delete,
 // works the others one after another, each for a turn if others wait ([Config].Turn), and returns how many
 // it worked on, whatever came of them. An error means that the queue could not be read or written, that the
-// plan does not fit the database, or that the server refuses for the state that it is in, [ErrServerState],
-// and every job, or each that was claimed. What goes wrong with a job is stored with it. When ctx ends it
+// plan does not fit the database, or that the server refuses for the state that it is in
+// ([queue.IsServerState]), and every job, or each that was claimed. What goes wrong with a job is stored with it. When ctx ends it
 // gives back what it has not finished, without an error.
 func (w *Worker) RunOnce(ctx context.Context) (worked int, err error) {
 	worked, _, err = w.round(w.governor.Count(ctx))
@@ -41,11 +42,12 @@ func (w *Worker) round(ctx context.Context) (worked, seen int, err error) {
 	passed := worked > 0
 	for i, job := range c.Jobs {
 		// What waits too long would lose its lease while others are idle.
-		if err != nil || ctx.Err() != nil || i > 0 && time.Since(begin) > w.cfg.Lease/3 {
+		if why := w.leaves(ctx, err, i > 0 && time.Since(begin) > w.cfg.Lease/3); why != "" {
+			w.cfg.Log.InfoContext(ctx, "cascade: given back", "worker", w.cfg.Name, "jobs", len(c.Jobs)-i, "why", why)
 			return worked, c.Seen, errors.Join(err, w.release(ctx, c, c.Jobs[i:]))
 		}
 		worked++
-		c.Begin(job.ID)
+		job.Begun = true
 		if err = w.settle(ctx, c, job, w.work(ctx, job, i+1 < len(c.Jobs))); errors.As(err, &refused) {
 			err = nil
 			continue
@@ -58,12 +60,31 @@ func (w *Worker) round(ctx context.Context) (worked, seen int, err error) {
 	return worked, c.Seen, err
 }
 
+// leaves says why the worker gives back those jobs of a claim that it has not begun, or nothing.
+func (w *Worker) leaves(ctx context.Context, err error, late bool) string {
+	switch {
+	case ctx.Err() != nil:
+		return whyStopped
+	case err != nil:
+		return "what the job before them has met they would meet, too: " + fault.Redact(err)
+	case late:
+		return "the jobs before them took long, and their lease would end"
+	}
+	return ""
+}
+
+const whyStopped = "the worker stops"
+
 // claimMore has the next claim take twice as many jobs if all of this one were small.
 func (w *Worker) claimMore(size, worked, left int) {
 	if worked == 0 || left > 0 {
 		size = 0
 	}
 	w.more.Store(int32(min(2*size, maxBundledJobs))) //nolint:gosec // at most a hundred
+}
+
+func targetOf(job queue.Claimed, root rowkey.Key) work.Target {
+	return work.Target{JobID: job.ID, Resource: job.Resource, ResourceID: job.ResourceID, Root: root, DeletionID: job.DeletionID, Begun: job.Token > 1, Due: job.From == queue.FromDue}
 }
 
 // work works one job to its end, or to that of its turn. The error is nil when the job is done, or done but
@@ -74,8 +95,8 @@ func (w *Worker) work(ctx context.Context, job queue.Claimed, others bool) error
 		return err
 	}
 	l.turn = turn{begun: time.Now(), others: others}
-	target := work.Target{JobID: job.ID, Resource: job.Resource, ResourceID: job.ResourceID, Root: l.root, DeletionID: job.DeletionID, Begun: job.Token > 1,
-		Due: job.From == queue.FromDue && !l.planned}
+	target := targetOf(job, l.root)
+	target.Due = target.Due && !l.planned
 	return work.Do(ctx, w.db, l.graph, target, l, w.cfg.Assets, work.Limits{Chunk: w.cfg.Chunk, MaxParked: w.cfg.MaxParked})
 }
 
@@ -94,18 +115,22 @@ func (w *Worker) settle(ctx context.Context, c queue.Claim, job queue.Claimed, e
 		w.lost(ctx, log, job)
 		return nil
 	case fault.GivenBack:
-		log.InfoContext(ctx, "cascade: given back", "why", fault.Redact(err))
+		why := fault.Redact(err)
+		if ctx.Err() != nil {
+			why = whyStopped
+		}
+		log.InfoContext(ctx, "cascade: given back", "why", why)
 		return w.release(ctx, c, []queue.Claimed{job})
 	case fault.Postponed:
 		log.WarnContext(ctx, "cascade: postponed", "error", fault.Redact(err))
-		return w.postpone(ctx, job, err)
+		return w.store(ctx, job, queue.Ready, 0, err, backoff.Jitter(postponement))
 	case fault.PostponedWithAll:
 		level := slog.LevelWarn
 		if errors.Is(err, fault.ErrMisfit) { // somebody has to mend the plan or the tables
 			level = slog.LevelError
 		}
 		log.Log(ctx, level, "cascade: postponed", "error", fault.Redact(err))
-		return errors.Join(w.postpone(ctx, job, err), err)
+		return errors.Join(w.store(ctx, job, queue.Ready, 0, err, backoff.Jitter(postponement)), err)
 	case fault.Rests:
 		log.WarnContext(ctx, "cascade: postponed", "error", fault.Redact(err))
 		if refused.Statement() {

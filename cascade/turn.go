@@ -2,6 +2,7 @@ package cascade
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/onerow/onerow/cascade/internal/fault"
@@ -26,18 +27,19 @@ func (l *lease) giveWay(ctx context.Context, changed bool) error {
 		t.reached = took
 	}
 	if l.surplus() {
-		return fault.ErrTurn
+		return fmt.Errorf("%w: an operator wants fewer jobs at once", fault.ErrTurn)
 	}
 	if t.reached == 0 || took < max(l.cfg.Turn, 2*t.reached) {
 		return nil
 	}
+	due := fmt.Errorf("%w: other jobs are due", fault.ErrTurn)
 	if t.others {
-		return fault.ErrTurn
+		return due
 	}
 	waiting, err := l.due(ctx, 2)
-	for _, id := range waiting.IDs {
+	for _, id := range waiting.Due {
 		if err == nil && id != l.job.ID { // its own lease may have ended, if it is a short one
-			return fault.ErrTurn
+			return due
 		}
 	}
 	t.begun, t.reached = time.Now(), 0

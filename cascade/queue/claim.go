@@ -17,11 +17,26 @@ import (
 	"github.com/onerow/onerow/internal/packet"
 )
 
-// DueJobs are jobs that were due when somebody looked.
-type DueJobs struct {
-	IDs    []int64 // those that were due longest first
-	looked time.Time
-	due    map[int64]time.Duration // for how long they had been due
+// Claim is a look for jobs that are due, and those of them that were won.
+type Claim struct {
+	Due    []int64   // that nobody had when they were looked for, those that were due longest first
+	Looked time.Time // when that was
+	Seen   int       // how many of them nobody was seen to hold, before the race for them
+	Jobs   []Claimed // that were won, those that were due longest first
+	worker string
+	lease  time.Duration
+	value  string                  // in the worker column of its jobs; no other claim has it
+	waited map[int64]time.Duration // for how long jobs had been due
+}
+
+// Claimed is a job as it was when it was claimed, with its plan and without its figures. What its worker
+// writes about it he writes under the token of the claim, so it changes nothing any more once another one has
+// claimed the job.
+type Claimed struct {
+	Job
+	From  string // where its deletion is from, see [Deletion].From; "" where that was not logged
+	Had   int64  // the id that it had until now, which a finished job has too, see [Renumber]; else 0
+	Begun bool   // set by the worker: when it is released it is due from then on
 }
 
 // sqlDue reads, for one resource, the head of its part of the index due (resource, due_at, state), in the
@@ -31,11 +46,11 @@ const sqlDue = `(SELECT id, TIMESTAMPDIFF(MICROSECOND, due_at, UTC_TIMESTAMP(6))
 ORDER BY due_at, state, id LIMIT %d)`
 
 // Due returns up to limit jobs of the resources that are due, those that are due longest. It decides nothing,
-// see [Take]. One statement, none without resources.
-func Due(ctx context.Context, db onerow.DB, resources []string, limit int) (DueJobs, error) {
-	w := DueJobs{looked: time.Now(), due: map[int64]time.Duration{}}
+// see [Claim.Take]. One statement, none without resources.
+func Due(ctx context.Context, db onerow.DB, resources []string, limit int) (Claim, error) {
+	c := Claim{Looked: time.Now(), waited: map[int64]time.Duration{}}
 	if len(resources) == 0 {
-		return w, nil
+		return c, nil
 	}
 	parts, args := make([]string, len(resources)), make([]any, len(resources))
 	for i, name := range resources {
@@ -44,45 +59,19 @@ func Due(ctx context.Context, db onerow.DB, resources []string, limit int) (DueJ
 	err := onerow.Query(ctx, db, strings.Join(parts, " UNION ALL "), args, func(rows *sql.Rows) error {
 		var id, age int64
 		err := rows.Scan(&id, &age)
-		w.IDs, w.due[id] = append(w.IDs, id), time.Duration(age)*time.Microsecond
+		c.Due, c.waited[id] = append(c.Due, id), time.Duration(age)*time.Microsecond
 		return err
 	})
-	slices.SortFunc(w.IDs, w.compare)
-	w.IDs = w.IDs[:min(limit, len(w.IDs))]
-	return w, err
+	slices.SortFunc(c.Due, c.compare)
+	c.Due = c.Due[:min(limit, len(c.Due))]
+	c.Seen = len(c.Due)
+	return c, err
 }
 
 // compare has what is due longest first.
-func (w DueJobs) compare(x, y int64) int {
-	return cmp.Or(cmp.Compare(w.due[y], w.due[x]), cmp.Compare(x, y))
+func (c *Claim) compare(x, y int64) int {
+	return cmp.Or(cmp.Compare(c.waited[y], c.waited[x]), cmp.Compare(x, y))
 }
-
-// Claimant is who claims jobs.
-type Claimant struct {
-	Name  string        // shown as the job's worker
-	Lease time.Duration // for how long a job is kept from others, from the claim on and from each [Lease.Renew]
-}
-
-// Claim is what one claim won.
-type Claim struct {
-	Jobs    []Claimed // those that were due longest first
-	Seen    int       // due jobs that nobody was seen to hold, before the race for them
-	value   string    // in the worker column of its jobs; no other claim has it
-	waiting DueJobs   // and were not begun yet
-}
-
-// Claimed is a job as it was when it was claimed, without its figures.
-type Claimed struct {
-	Job
-	From string // where its deletion is from, see [Deletion].From; "" where that was not logged
-	Had  int64  // the id that it had until now, which a finished job has too, see [Renumber]; else 0
-}
-
-// Looked is when the jobs were seen to be due.
-func (c *Claim) Looked() time.Time { return c.waiting.looked }
-
-// Begin says that a job is begun: when it is released, it is due from then on.
-func (c *Claim) Begin(jobID int64) { delete(c.waiting.due, jobID) }
 
 // sqlClaim decides who gets the jobs, by the primary key: who comes second finds due_at in the future, and
 // wins the rest. The token makes every batch of an earlier claim fail.
@@ -93,47 +82,49 @@ WHERE due_at <= UTC_TIMESTAMP(6) AND id IN `
 // sqlWon reads back by the primary key what the claim won. The value is the claim's own, so the answer is
 // right whatever the driver counts as affected, and also when the UPDATE was not answered. It looks for
 // finished jobs of the same ids by the archive's primary key, see apart, and reads how each deletion was
-// logged by the audit's.
+// logged and under which plan an earlier attempt has begun the job by those of the audit and of the plans.
 const sqlWon = `SELECT id, resource, resource_id, deletion_id, token, failures,
   EXISTS (SELECT 1 FROM onerow_job_archive AS a WHERE a.id = onerow_job.id),
-  COALESCE((SELECT d.deleted_from FROM onerow_deletion AS d WHERE d.id = onerow_job.deletion_id), '') FROM onerow_job WHERE worker = ? AND state = 'running' AND id IN `
+  COALESCE((SELECT d.deleted_from FROM onerow_deletion AS d WHERE d.id = onerow_job.deletion_id), ''),
+  COALESCE((SELECT p.fingerprint FROM onerow_job_plan AS p WHERE p.job_id = onerow_job.id), '') FROM onerow_job WHERE worker = ? AND state = 'running' AND id IN `
 
-// Take claims up to size of the jobs, in the order of their ids there, of those that nobody holds. Five
-// statements, and 1 more for as many jobs that others hold. A claim whose outcome stays unknown leaves jobs
-// that are due again when the lease ends, and so does the end of ctx.
-func Take(ctx context.Context, db onerow.DB, by Claimant, w DueJobs, size int) (Claim, error) {
-	c := Claim{Seen: len(w.IDs), value: claimValue(by.Name), waiting: w}
-	ids, won := c.take(ctx, db, by.Lease, w.IDs, size)
+// Take claims up to size of the due jobs, in the order of Due, of those that nobody holds, and keeps them from
+// others for the time of a lease: from now on, and from each [Claimed.Renew]. Five statements, and 1 more for
+// as many jobs that others hold. A claim whose outcome stays unknown leaves jobs that are due again when the
+// lease ends, and so does the end of ctx.
+func (c *Claim) Take(ctx context.Context, db onerow.DB, worker string, lease time.Duration, size int) error {
+	c.worker, c.lease, c.value = worker, lease, claimValue(worker)
+	ids, won := c.take(ctx, db, size)
 	if won != nil && !errors.Is(won, onerow.ErrOutcomeUnknown) {
-		return c, fmt.Errorf("cascade: claim: %w", won)
+		return fmt.Errorf("cascade: claim: %w", won)
 	}
 	if len(ids) == 0 {
-		return c, nil
+		return nil
 	}
 	var twins []int64
 	err := onerow.Query(ctx, db, sqlWon+in(ids), []any{c.value}, func(rows *sql.Rows) error {
-		job := Claimed{Job: Job{State: Running, Worker: by.Name}}
+		job := Claimed{Job: Job{State: Running, Worker: worker}}
 		var twin bool
-		err := rows.Scan(&job.ID, &job.Resource, &job.ResourceID, &job.DeletionID, &job.Token, &job.Failures, &twin, &job.From)
+		err := rows.Scan(&job.ID, &job.Resource, &job.ResourceID, &job.DeletionID, &job.Token, &job.Failures, &twin, &job.From, &job.Plan)
 		if c.Jobs = append(c.Jobs, job); twin {
 			twins = append(twins, job.ID)
 		}
 		return err
 	})
-	slices.SortFunc(c.Jobs, func(a, b Claimed) int { return w.compare(a.ID, b.ID) })
+	slices.SortFunc(c.Jobs, func(a, b Claimed) int { return c.compare(a.ID, b.ID) })
 	for i := range c.Jobs {
 		if err == nil && slices.Contains(twins, c.Jobs[i].ID) {
-			err = apart(ctx, db, by, &c.Jobs[i])
+			err = c.Jobs[i].apart(ctx, db, lease)
 		}
 	}
 	if err != nil {
 		c.Jobs = nil
-		return c, fmt.Errorf("cascade: read what was claimed: %w", err)
+		return fmt.Errorf("cascade: read what was claimed: %w", err)
 	}
 	if won != nil && len(c.Jobs) == 0 {
-		return c, fmt.Errorf("cascade: claim: %w", won)
+		return fmt.Errorf("cascade: claim: %w", won)
 	}
-	return c, nil
+	return nil
 }
 
 // sqlFree locks, by the primary key, those of the jobs that are still due and that nobody holds, and waits
@@ -144,11 +135,10 @@ const sqlFree = `SELECT id FROM onerow_job FORCE INDEX (PRIMARY) WHERE due_at <=
 
 // take claims up to size of the jobs, of those that nobody holds, and returns which it tried; those that
 // somebody holds do not count as seen. One transaction.
-func (c *Claim) take(ctx context.Context, db onerow.DB, lease time.Duration, ids []int64, size int) (free []int64, err error) {
-	seen := c.Seen
+func (c *Claim) take(ctx context.Context, db onerow.DB, size int) (free []int64, err error) {
 	return free, onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		c.Seen, free = seen, nil
-		for part := range slices.Chunk(ids, size) {
+		c.Seen, free = len(c.Due), nil
+		for part := range slices.Chunk(c.Due, size) {
 			err := onerow.Query(ctx, tx, sqlFree+in(part)+" FOR UPDATE SKIP LOCKED", nil, func(rows *sql.Rows) error {
 				var id int64
 				err := rows.Scan(&id)
@@ -159,7 +149,7 @@ func (c *Claim) take(ctx context.Context, db onerow.DB, lease time.Duration, ids
 				return fmt.Errorf("look which jobs nobody holds: %w", err)
 			}
 			if c.Seen -= len(part) - len(free); len(free) > 0 {
-				return packet.ExecLast(ctx, tx, onerow.Stmt{Query: sqlClaim + in(free), Args: []any{c.value, lease.Microseconds()}})
+				return packet.ExecLast(ctx, tx, onerow.Stmt{Query: sqlClaim + in(free), Args: []any{c.value, c.lease.Microseconds()}})
 			}
 		}
 		return nil
@@ -177,8 +167,8 @@ func (c *Claim) Release(ctx context.Context, db onerow.DB, jobs []Claimed) error
 	ids, waited := make([]int64, len(jobs)), time.Duration(0)
 	for i, job := range jobs {
 		ids[i] = job.ID
-		if age, ok := c.waiting.due[job.ID]; ok {
-			waited = max(waited, age+time.Since(c.waiting.looked))
+		if age, ok := c.waited[job.ID]; ok && !job.Begun {
+			waited = max(waited, age+time.Since(c.Looked))
 		}
 	}
 	if _, err := db.ExecContext(ctx, sqlRelease+in(ids), waited.Microseconds(), c.value); err != nil {
@@ -189,15 +179,15 @@ func (c *Claim) Release(ctx context.Context, db onerow.DB, jobs []Claimed) error
 
 // apart renumbers a job that was claimed and has the id of a finished one, so that it neither
 // goes on with that one's counts, plan and parked rows nor finds its place in the archive
-// taken. The fence's row lock proves that it is still this claimant's.
-func apart(ctx context.Context, db onerow.DB, by Claimant, job *Claimed) error {
-	had := job.ID
-	return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		if err := (Lease{JobID: had, Token: job.Token}).Renew(ctx, tx, by.Lease); err != nil {
+// taken. The fence's row lock proves that it is still this claim's.
+func (job *Claimed) apart(ctx context.Context, db onerow.DB, lease time.Duration) error {
+	twin := *job
+	return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+		if err := twin.Renew(ctx, tx, lease, ""); err != nil {
 			return err
 		}
-		id, err := renumber(ctx, tx, had)
-		job.ID, job.Had = id, had
+		job.ID, err = renumber(ctx, tx, twin.ID)
+		job.Had, job.Plan = twin.ID, ""
 		return err
 	})
 }

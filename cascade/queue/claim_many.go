@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"database/sql"
+	"slices"
 
 	"github.com/onerow/onerow"
 )
@@ -27,30 +28,39 @@ func (c *Claim) Lock(ctx context.Context, db onerow.DB, ids []int64) (claimed ma
 	})
 }
 
-// RenewAll renews the leases of jobs that this transaction has locked. One statement, none without jobs.
-func (c *Claim) RenewAll(ctx context.Context, tx *onerow.Tx, by Claimant, ids []int64) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	_, err := tx.ExecContext(ctx, sqlFenceAll+in(ids), by.Lease.Microseconds())
-	return err
-}
-
 // sqlArchiveAll and sqlDropAll follow on the rows that sqlStillClaimed has locked.
 const (
 	sqlArchiveAll = sqlArchive + `'done', ? FROM onerow_job FORCE INDEX (PRIMARY) WHERE id IN `
 	sqlDropAll    = `DELETE j FROM onerow_job AS j FORCE INDEX (PRIMARY) WHERE j.id IN `
 )
 
-// EndAll moves jobs that this transaction has locked to the archive, as [Done]. Two statements, none without
-// jobs.
-func (c *Claim) EndAll(ctx context.Context, tx *onerow.Tx, by Claimant, ids []int64) error {
-	if len(ids) == 0 {
+// Note notes what a batch has done for jobs that it has locked, and under which plan they were begun. It moves
+// those that have ended to the archive, as [Done], and renews the leases of the others that it has begun. Up
+// to six statements.
+func (c *Claim) Note(ctx context.Context, tx *onerow.Tx, plan string, jobs []Counted) error {
+	var begun, ended []int64
+	for _, job := range jobs {
+		switch {
+		case job.Ended:
+			ended = append(ended, job.JobID)
+		case job.rows() > 0:
+			begun = append(begun, job.JobID)
+		}
+	}
+	if len(begun)+len(ended) == 0 {
 		return nil
 	}
-	if _, err := tx.ExecContext(ctx, sqlArchiveAll+in(ids), by.Name); err != nil {
+	err := storePlan(ctx, tx, plan, slices.Concat(begun, ended)...)
+	if err == nil && len(begun) > 0 {
+		_, err = tx.ExecContext(ctx, sqlFenceAll+in(begun), c.lease.Microseconds())
+	}
+	if err == nil && len(ended) > 0 {
+		if _, err = tx.ExecContext(ctx, sqlArchiveAll+in(ended), c.worker); err == nil {
+			_, err = tx.ExecContext(ctx, sqlDropAll+in(ended))
+		}
+	}
+	if err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, sqlDropAll+in(ids))
-	return err
+	return Count(ctx, tx, jobs...)
 }

@@ -21,15 +21,15 @@ func TestClaimsDoNotMeet(t *testing.T) {
 		for range 6 {
 			wg.Go(func() {
 				for range 30 {
-					due, err := Due(t.Context(), db, []string{"project"}, 40)
-					if err != nil || len(due.IDs) == 0 {
+					c, err := Due(t.Context(), db, []string{"project"}, 40)
+					if err != nil || len(c.Due) == 0 {
 						if err != nil {
 							t.Error(err)
 						}
 						return
 					}
-					c := Claim{value: claimValue("w"), Seen: len(due.IDs)}
-					tried, err := c.take(t.Context(), db, 10*time.Second, due.IDs, 20)
+					c.value, c.lease = claimValue("w"), 10*time.Second
+					tried, err := c.take(t.Context(), db, 20)
 					if err != nil {
 						t.Error(err)
 						return

@@ -63,7 +63,7 @@
 //   - A row has at most one open job, however often and by whomever it is enqueued. A deletion during the
 //     grace period of an earlier one takes the earlier of the two times.
 //   - Cancel and the claim of a job exclude each other: one conditional update wins.
-//   - Who has claimed a job writes under the token of that claim, see [Lease]: it changes nothing any more
+//   - Who has claimed a job writes under the token of that claim, see [Claimed]: it changes nothing any more
 //     once the job was claimed by another, paused or held.
 //   - A job never has the id of a finished one when it is worked, see [Renumber].
 //   - What an actor does is noted in the transaction that does it, see [WithActor].
@@ -92,7 +92,7 @@
 //	PurgeDeletions 2 per 200; 1 per 200 that stay
 //	Due         1
 //	Take        5, and 1 more for as many jobs as it takes that others hold
-//	Lease, Claim see there
+//	Claim, Claimed see there
 //
 // Open this package when a job, a deletion or an action is written or read: nobody else writes these tables.
 package queue

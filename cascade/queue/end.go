@@ -16,21 +16,24 @@ const sqlEnded = `UPDATE onerow_job SET state = ?, failures = failures + ?, last
 WHERE id = ? AND token = ? AND state = 'running'`
 
 // Return gives the job back, due after a pause, with so many failures more and the error that ended the
-// attempt, without what is secret in it. It returns false where another worker has the job by then, and its
-// own outcome. One statement.
-func (l Lease) Return(ctx context.Context, db onerow.DB, state State, failures int, cause error, pause time.Duration) (ours bool, err error) {
-	n, err := onerow.Affected(ctx, db, sqlEnded, string(state), failures, dbtext.Arg(fault.Redact(cause)), pause.Microseconds(), l.JobID, l.Token)
-	return n > 0, err
-}
-
-// Die counts a failure and moves the job to the archive, as [Dead]. It returns false where another worker has
-// the job by then. Three statements, in a transaction of its own on a pool.
-func (l Lease) Die(ctx context.Context, db onerow.DB, cause error) (ours bool, err error) {
+// attempt, without what is secret in it. [Dead] moves it to the archive. It returns false where another worker
+// has the job by then, and its own outcome. One statement, 3 for a dead one, in a transaction of its own on a
+// pool.
+func (job Claimed) Return(ctx context.Context, db onerow.DB, state State, failures int, cause error, pause time.Duration) (ours bool, err error) {
+	put := func(ctx context.Context, db onerow.DB, state State) error {
+		n, err := onerow.Affected(ctx, db, sqlEnded, string(state), failures, dbtext.Arg(fault.Redact(cause)), pause.Microseconds(), job.ID, job.Token)
+		ours = n > 0
+		return err
+	}
+	if state != Dead {
+		err = put(ctx, db, state)
+		return ours, err
+	}
 	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		if ours, err = l.Return(ctx, tx, Running, 1, cause, 0); err != nil || !ours {
+		if err := put(ctx, tx, Running); err != nil || !ours {
 			return err
 		}
-		return l.End(ctx, tx, Dead)
+		return job.End(ctx, tx, Dead, "")
 	})
 	return ours, err
 }
@@ -45,22 +48,20 @@ SELECT id, resource, resource_id, deletion_id, due_at, token, batch_seq, failure
 	sqlDrop       = `DELETE j FROM onerow_job AS j WHERE j.id = ? AND j.token = ?`
 )
 
-// End moves the job, whose lease this transaction has renewed, to the archive. Two statements.
-func (l Lease) End(ctx context.Context, tx *onerow.Tx, state State) error {
-	if _, err := tx.ExecContext(ctx, sqlArchiveOne, string(state), l.Worker, l.JobID, l.Token); err != nil {
-		return err
-	}
-	_, err := tx.ExecContext(ctx, sqlDrop, l.JobID, l.Token)
-	return err
-}
-
 // sqlSpared follows on the row that the fence has locked.
 const sqlSpared = `UPDATE onerow_job SET last_error = ` + dbtext.Param + `, batch_seq = batch_seq + 1 WHERE id = ? AND token = ?`
 
-// Spare is End for a job that is not to delete anything, with the reason. Three statements.
-func (l Lease) Spare(ctx context.Context, tx *onerow.Tx, why string) error {
-	if _, err := tx.ExecContext(ctx, sqlSpared, dbtext.Arg(why), l.JobID, l.Token); err != nil {
+// End moves the job, whose lease this transaction has renewed, to the archive. One that was not to delete
+// anything says why. Two statements, 3 with a reason.
+func (job Claimed) End(ctx context.Context, tx *onerow.Tx, state State, why string) error {
+	if why != "" {
+		if _, err := tx.ExecContext(ctx, sqlSpared, dbtext.Arg(why), job.ID, job.Token); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.ExecContext(ctx, sqlArchiveOne, string(state), job.Worker, job.ID, job.Token); err != nil {
 		return err
 	}
-	return l.End(ctx, tx, Cancelled)
+	_, err := tx.ExecContext(ctx, sqlDrop, job.ID, job.Token)
+	return err
 }

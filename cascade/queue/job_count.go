@@ -21,7 +21,17 @@ const (
 // Counted is how many rows of each table a batch has deleted and detached for a job.
 type Counted struct {
 	JobID             int64
+	Ended             bool // nothing is left: see [Claim.Note]
 	Deleted, Detached map[string]int64
+}
+
+func (c Counted) rows() (n int64) {
+	for _, tables := range []map[string]int64{c.Deleted, c.Detached} {
+		for _, rows := range tables {
+			n += rows
+		}
+	}
+	return n
 }
 
 // Count adds to the counts of jobs whose leases this transaction holds. One statement if something was

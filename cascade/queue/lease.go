@@ -3,22 +3,12 @@ package queue
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/fault"
 )
-
-// Lease is a job that was claimed, under the token of that claim. What a worker writes about its job it
-// writes under the token, so it changes nothing any more once another one has claimed the job.
-type Lease struct {
-	JobID, Token int64
-	Worker       string // the name that a finished job shows
-}
-
-// ErrLeaseLost means that another worker has claimed the job since, or that an operator has taken it away;
-// this one has changed nothing with this batch and must stop.
-var ErrLeaseLost = fault.ErrLeaseLost
 
 // sqlFence proves the lease token, by the primary key, and renews the lease. It
 // changes the row always, so no affected row means that the token is superseded. It
@@ -27,11 +17,35 @@ const sqlFence = `UPDATE onerow_job SET batch_seq = batch_seq + 1, due_at = UTC_
 WHERE id = ? AND token = ? AND state = 'running'`
 
 // Renew proves that the job is this claim's still and renews its lease: the first statement of every batch.
-// Errors: [ErrLeaseLost]. One statement.
-func (l Lease) Renew(ctx context.Context, db onerow.DB, lasts time.Duration) error {
-	n, err := onerow.Affected(ctx, db, sqlFence, lasts.Microseconds(), l.JobID, l.Token)
-	if err == nil && n == 0 {
-		err = fmt.Errorf("%w: job %d, token %d", ErrLeaseLost, l.JobID, l.Token)
+// With a plan it notes that the job is begun under it. The error is of fault.ErrLeaseLost where another worker
+// has claimed the job since, or an operator has taken it away. One statement, 2 with a plan.
+func (job Claimed) Renew(ctx context.Context, db onerow.DB, lasts time.Duration, plan string) error {
+	n, err := onerow.Affected(ctx, db, sqlFence, lasts.Microseconds(), job.ID, job.Token)
+	switch {
+	case err != nil:
+		return err
+	case n == 0:
+		return fmt.Errorf("%w: job %d, token %d", fault.ErrLeaseLost, job.ID, job.Token)
+	case plan != "":
+		return storePlan(ctx, db, plan, job.ID)
 	}
+	return nil
+}
+
+// sqlStorePlan writes by the primary key.
+const (
+	sqlStorePlan = `INSERT INTO onerow_job_plan (job_id, fingerprint, stored_at) VALUES `
+	sqlOnePlan   = `(?, ?, UTC_TIMESTAMP(6))`
+	sqlPlanAgain = ` ON DUPLICATE KEY UPDATE stored_at = VALUES(stored_at)`
+)
+
+// storePlan notes the plan under which jobs are begun. One statement.
+func storePlan(ctx context.Context, db onerow.DB, fingerprint string, jobs ...int64) error {
+	var rows []string
+	var args []any
+	for _, id := range jobs {
+		rows, args = append(rows, sqlOnePlan), append(args, id, []byte(fingerprint))
+	}
+	_, err := db.ExecContext(ctx, sqlStorePlan+strings.Join(rows, ", ")+sqlPlanAgain, args...)
 	return err
 }

@@ -30,22 +30,7 @@ func Read(ctx context.Context, db onerow.DB, plan schema.Plan) (*Graph, error) {
 	}
 	made, err := newGraph(plan, cat, indexes)
 	if err != nil {
-		return nil, &mismatchError{err}
+		return nil, fmt.Errorf("%w; %w: run cascade-worker verify, put one of them right, restart the workers", err, fault.ErrMisfit)
 	}
 	return made, nil
 }
-
-// mismatchError says that the tables are not as the plan has them, so no statement can be
-// made. Every job of the plan would meet it.
-type mismatchError struct{ err error }
-
-// Error says what does not fit, and what to do.
-func (e *mismatchError) Error() string {
-	return e.err.Error() + "; the plan does not fit the database: run cascade-worker verify, put one of them right, restart the workers"
-}
-
-// Is makes errors.Is(err, fault.ErrMisfit) true.
-func (e *mismatchError) Is(target error) bool { return target == fault.ErrMisfit }
-
-// Unwrap is what does not fit.
-func (e *mismatchError) Unwrap() error { return e.err }

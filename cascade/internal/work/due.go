@@ -55,7 +55,7 @@ func (p *pass) isDue(ctx context.Context) (ended, ready bool, err error) {
 			return false, err
 		}
 		ended = true
-		return true, p.lease.Spare(ctx, tx, sparedPrefix+why)
+		return true, p.lease.End(ctx, tx, queue.Cancelled, sparedPrefix+why)
 	})
 	if moved && errors.Is(err, errMoved) {
 		return false, false, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // sqlForgetParked deletes the rows of a job that is done, by the unique key one_row: somebody else has
@@ -17,24 +18,23 @@ func (r *run) end(ctx context.Context, tx *onerow.Tx) error {
 			return err
 		}
 	}
-	return r.lease.End(ctx, tx, false)
+	return r.lease.End(ctx, tx, queue.Done, "")
 }
 
 // leaveParked is the last batch of a job that has nothing left to delete but what is parked and what is above
 // it. It is not done when an operator has unparked something meanwhile.
 func (r *run) leaveParked(ctx context.Context) (done bool, err error) {
-	known := int64(0)
-	for _, keys := range r.parked {
-		known += int64(len(keys))
-	}
 	err = r.batch(ctx, func(ctx context.Context, tx *onerow.Tx, _ Tally) (bool, error) {
 		done = false
 		parked, all, err := ParkedCounts(ctx, tx, r.JobID)
-		if err != nil || all < known {
+		if err != nil || all < int64(r.parkedRows()) {
 			return false, err
 		}
 		done = true // with none parked somebody has decided that all of it stays
-		return true, r.lease.End(ctx, tx, parked > 0)
+		if parked > 0 {
+			return true, r.lease.End(ctx, tx, queue.Leftovers, "")
+		}
+		return true, r.lease.End(ctx, tx, queue.Done, "")
 	})
 	if err == nil && !done {
 		err = r.loadParked(ctx)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // Lease is the job as the queue has given it to this worker, and all that this package needs of the queue.
@@ -22,10 +23,8 @@ type Lease interface {
 	Keep(ctx context.Context) error
 	// Limit is how many rows a batch may delete or detach unread.
 	Limit() int
-	// End moves the job to the archive, in its last batch: done, or done but for leftovers.
-	End(ctx context.Context, tx *onerow.Tx, leftovers bool) error
-	// Spare moves the job to the archive, in its only batch, as cancelled, and notes why.
-	Spare(ctx context.Context, tx *onerow.Tx, why string) error
+	// End moves the job to the archive, in its last batch, and notes why, where it was not to delete anything.
+	End(ctx context.Context, tx *onerow.Tx, state queue.State, why string) error
 	// Parked is told of a row that was parked.
 	Parked(ctx context.Context, table, key, cause string)
 }
