@@ -60,7 +60,7 @@ func TestPauseOneJob(t *testing.T) {
 	if s, err := admin.ReadStats(t.Context(), db); err != nil || s.Open[queue.OnPause] != 1 || s.Paused.On || s.OldestAge != 0 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if list, err := queue.OpenJobs(t.Context(), db, 5, 5); err != nil || len(list) != 1 || list[0].State != queue.OnPause {
+	if list, err := queue.List(t.Context(), db, queue.ListOptions{Due: 5, Later: 5}); err != nil || len(list) != 1 || list[0].State != queue.OnPause {
 		t.Errorf("%+v, %v", list, err)
 	}
 	if job, err := queue.ResumeJob(t.Context(), db, first.ID); err != nil || job.State != queue.Ready {

@@ -276,7 +276,9 @@ func costsOfOperator(c *cost.Costs, work working) {
 			return second(queue.List(ctx, db, queue.ListOptions{State: state, Limit: 5}))
 		})
 	}
-	c.Call("the open jobs that matter now", func(ctx context.Context, db *sql.DB) error { return second(queue.OpenJobs(ctx, db, 10, 20)) })
+	c.Call("the open jobs that matter now", func(ctx context.Context, db *sql.DB) error {
+		return second(queue.List(ctx, db, queue.ListOptions{Due: 10, Later: 20}))
+	})
 	c.Call("those that ended last", func(ctx context.Context, db *sql.DB) error {
 		return second(queue.List(ctx, db, queue.ListOptions{LastEnded: true, Limit: 15}))
 	})
@@ -353,7 +355,7 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 		return errors.Join(err, second(queue.PauseJob(ctx, db, job.ID, "x")), second(queue.ResumeJob(ctx, db, job.ID)))
 	})
 	c.Call("put a job first", func(ctx context.Context, db *sql.DB) error {
-		jobs, err := queue.OpenJobs(ctx, db, 2, 0)
+		jobs, err := queue.List(ctx, db, queue.ListOptions{Due: 2})
 		if err == nil && len(jobs) < 2 {
 			err = fmt.Errorf("%d jobs are due", len(jobs))
 		}

@@ -35,7 +35,7 @@ func TestOverview(t *testing.T) {
 		{1, 3, "[1 7 3 4]"},
 		{10, 1, "[1 7 3 2 5]"},
 	} {
-		jobs, err := queue.OpenJobs(ctx, db, c.due, c.later)
+		jobs, err := queue.List(ctx, db, queue.ListOptions{Due: c.due, Later: c.later})
 		if got := ids(jobs); err != nil || got != c.want {
 			t.Errorf("%d due, %d later: %s, %v, want %s", c.due, c.later, got, err, c.want)
 		}
@@ -56,7 +56,7 @@ func TestOverview(t *testing.T) {
 		}
 	}
 	dbtest.Exec(t, db, "DELETE FROM onerow_job")
-	if jobs, err := queue.OpenJobs(ctx, db, 5, 5); len(jobs) > 0 || err != nil {
+	if jobs, err := queue.List(ctx, db, queue.ListOptions{Due: 5, Later: 5}); len(jobs) > 0 || err != nil {
 		t.Errorf("%v, %v", jobs, err)
 	}
 }

@@ -40,7 +40,7 @@ func TestStatements(t *testing.T) {
 	takes("Find", 1, func() error { _, err := queue.Find(ctx, db, "project", "1"); return err })
 	takes("Get", 1, func() error { _, err := queue.Get(ctx, db, job.ID); return err })
 	takes("List", 2, func() error { _, err := queue.List(ctx, db, queue.ListOptions{}); return err })
-	takes("OpenJobs", 4, func() error { _, err := queue.OpenJobs(ctx, db, 5, 5); return err })
+	takes("OpenJobs", 4, func() error { _, err := queue.List(ctx, db, queue.ListOptions{Due: 5, Later: 5}); return err })
 	takes("List of those that ended last, of which there is none", 1, func() error { _, err := queue.List(ctx, db, queue.ListOptions{LastEnded: true, Limit: 5}); return err })
 	takes("CountDue", 1, func() error { _, _, err := queue.CountDue(ctx, db); return err })
 	takes("a round with nothing due", 1, func() error { _, err := w.RunOnce(ctx); return err })

@@ -165,7 +165,7 @@ func (w *watcher) load(ctx context.Context) (*board, error) {
 	if b.Parked, err = queue.ListParked(ctx, db, queue.ParkedOptions{Open: true, Limit: showParked}); err != nil {
 		return nil, err
 	}
-	if b.Open, err = queue.OpenJobs(ctx, db, showDue, showLater); err != nil {
+	if b.Open, err = queue.List(ctx, db, queue.ListOptions{Due: showDue, Later: showLater}); err != nil {
 		return nil, err
 	}
 	if b.Ended, err = queue.List(ctx, db, queue.ListOptions{LastEnded: true, Limit: showEnded}); err != nil {

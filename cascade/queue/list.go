@@ -22,6 +22,11 @@ type ListOptions struct {
 	IDs []int64
 	// LastEnded asks for the jobs that have ended last, of any state, in that order and as one page.
 	LastEnded bool
+	// Due and Later, unless both are 0, ask for the open jobs that matter now, as one page: at most Due of those
+	// that are due, the longest waiting first; and at most Later others, those that run before those that are
+	// due soonest. They come in the order in which people read them: running (by their ids), ready, scheduled,
+	// paused, held. A job that changes meanwhile may be missing.
+	Due, Later int
 }
 
 const (
@@ -78,10 +83,26 @@ func (o ListOptions) list() (query string, args []any) {
 }
 
 // List returns jobs, open and finished, newest first, with their counts. Two
-// statements, 1 if there is none: the counts of a job that is running may be newer than the rest.
+// statements, 1 if there is none: the counts of a job that is running may be newer than the rest. Two more for
+// Due and Later.
 func List(ctx context.Context, db onerow.DB, o ListOptions) ([]Job, error) {
-	if o.IDs != nil && len(o.IDs) == 0 {
+	jobs, err := o.read(ctx, db)
+	if err == nil {
+		err = readFigures(ctx, db, jobs)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cascade: list jobs: %w", err)
+	}
+	return jobs, nil
+}
+
+// read reads a page of jobs without their counts.
+func (o ListOptions) read(ctx context.Context, db onerow.DB) ([]Job, error) {
+	switch {
+	case o.IDs != nil && len(o.IDs) == 0:
 		return nil, nil
+	case o.Due > 0 || o.Later > 0:
+		return openJobs(ctx, db, o.Due, o.Later)
 	}
 	query, args := o.list()
 	jobs, err := readJobs(ctx, db, query, args...)
@@ -93,11 +114,5 @@ func List(ctx context.Context, db onerow.DB, o ListOptions) ([]Job, error) {
 	if _, limit := page(0, o.Limit); o.IDs == nil {
 		jobs = jobs[:min(limit, len(jobs))]
 	}
-	if err == nil {
-		err = readFigures(ctx, db, jobs)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cascade: list jobs: %w", err)
-	}
-	return jobs, nil
+	return jobs, err
 }

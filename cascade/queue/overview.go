@@ -27,25 +27,8 @@ WHERE resource = ? AND due_at > UTC_TIMESTAMP(6) ORDER BY due_at, state, id LIMI
 // sqlOpenJobs reads by the primary key.
 const sqlOpenJobs = openColumns + ` FORCE INDEX (PRIMARY) WHERE j.id IN `
 
-// OpenJobs returns, for a page, the open jobs that matter now, with their counts: at most due of those that
-// are due, the longest waiting first; and at most later others, those that run before those that are due
-// soonest. They come in the order in which people read them: running (by their ids), ready, scheduled,
-// paused, held. Four statements, 2 if none is open; a job that changes meanwhile may be missing.
-func OpenJobs(ctx context.Context, db onerow.DB, due, later int) ([]Job, error) {
-	jobs, err := openJobs(ctx, db, due, later)
-	if err != nil {
-		return nil, fmt.Errorf("cascade: read the open jobs: %w", err)
-	}
-	rank := map[State]int{Running: 0, Ready: 1, Scheduled: 2, OnPause: 3, Held: 4}
-	slices.SortStableFunc(jobs, func(a, b Job) int {
-		if a.State == Running && b.State == Running {
-			return cmp.Compare(a.ID, b.ID) // leases are renewed all the time; the list should stand still
-		}
-		return cmp.Or(cmp.Compare(rank[a.State], rank[b.State]), a.DueAt.Compare(b.DueAt), cmp.Compare(a.ID, b.ID))
-	})
-	return jobs, nil
-}
-
+// openJobs reads the open jobs that matter now, without their counts, see [ListOptions].Due. Three statements, 2
+// if none is open.
 func openJobs(ctx context.Context, db onerow.DB, due, later int) ([]Job, error) {
 	parts, args := []string{sqlRunning}, []any{later}
 	err := onerow.Query(ctx, db, sqlQueued, nil, func(rows *sql.Rows) error {
@@ -80,9 +63,13 @@ func openJobs(ctx context.Context, db onerow.DB, due, later int) ([]Job, error) 
 		return nil, err
 	}
 	jobs, err := readJobs(ctx, db, sqlOpenJobs+in(ids))
-	if err == nil {
-		err = readFigures(ctx, db, jobs)
-	}
+	rank := map[State]int{Running: 0, Ready: 1, Scheduled: 2, OnPause: 3, Held: 4}
+	slices.SortStableFunc(jobs, func(a, b Job) int {
+		if a.State == Running && b.State == Running {
+			return cmp.Compare(a.ID, b.ID) // leases are renewed all the time; the list should stand still
+		}
+		return cmp.Or(cmp.Compare(rank[a.State], rank[b.State]), a.DueAt.Compare(b.DueAt), cmp.Compare(a.ID, b.ID))
+	})
 	return jobs, err
 }
 
