@@ -204,7 +204,7 @@ func TestSet(t *testing.T) {
 	}
 	look(0, 100, 1)
 	for _, bad := range []admin.Settings{{Load: -1}, {Load: 1.01}, {Target: -1}, {Target: 1}, {Parallel: -1}, {Parallel: 65}, {Worker: strings.Repeat("x", 201)}} {
-		if err := admin.Set(ctx, db, bad); !errors.Is(err, ErrInvalidConfig) {
+		if err := admin.Set(ctx, db, bad); !errors.Is(err, queue.ErrInvalidConfig) {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}

@@ -5,22 +5,16 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/internal/settings"
 )
-
-// ErrServerState means that the server refused for a state that it is in, whatever the job is about: its
-// connections or its memory are used up, a disk is full, it is read-only, it ended the statement. The text
-// says what may be done.
-var ErrServerState = fault.ErrServerState
 
 // turnError is a state of the server that has ended a job's turn. The next job may fare better.
 type turnError struct{ error }
 
 func (e *turnError) Unwrap() error { return e.error }
 
-// readOnly says whether err is pool.Check's of a server that takes no writes, which a job would meet as
-// [ErrServerState].
+// readOnly says whether err is pool.Check's of a server that takes no writes, which a job would meet as a state
+// of the server, see [queue.IsServerState].
 func readOnly(err error) bool {
 	var setting *settings.SettingError
 	return errors.As(err, &setting) && slices.Contains([]string{"read_only", "super_read_only", "innodb_read_only", "transaction_read_only", "tx_read_only"}, setting.Setting)

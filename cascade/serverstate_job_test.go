@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade/internal/backoff"
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
@@ -36,7 +37,7 @@ func TestServerStateOfOneJob(t *testing.T) {
 		const rest = "SELECT TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), due_at) FROM onerow_job WHERE id = ?"
 		for n := 2; n <= 12; n++ {
 			makeDue(t, db, bad.ID)
-			if _, err := w.RunOnce(t.Context()); !errors.Is(err, ErrServerState) { // it is all that there is
+			if _, err := w.RunOnce(t.Context()); !errors.Is(err, fault.ErrServerState) { // it is all that there is
 				t.Fatal(err)
 			}
 			want := min(backoff.First<<(n-1), backoff.Long)

@@ -51,7 +51,7 @@ func TestServerStates(t *testing.T) {
 			}
 			var state *fault.State
 			var my *mysql.MySQLError
-			if !errors.Is(err, ErrServerState) || !errors.As(err, &state) || state.Number != number || !errors.As(err, &my) {
+			if !errors.Is(err, fault.ErrServerState) || !errors.As(err, &state) || state.Number != number || !errors.As(err, &my) {
 				t.Errorf("%d: %v", number, err)
 			}
 			var turn *turnError
@@ -67,7 +67,7 @@ func TestServerStates(t *testing.T) {
 		if err := error(&mysql.MySQLError{Number: 1290, Message: "--secure-file-priv"}); queue.IsServerState(err) || fault.OfRow(err) {
 			t.Errorf("a file where the server writes none is no state of it: %v", err)
 		}
-		if err := error(&fault.Assets{Err: &mysql.MySQLError{Number: 1040}}); queue.IsServerState(err) || !errors.Is(fault.Explained(err), err) || errors.Is(fault.Explained(err), ErrServerState) {
+		if err := error(&fault.Assets{Err: &mysql.MySQLError{Number: 1040}}); queue.IsServerState(err) || !errors.Is(fault.Explained(err), err) || errors.Is(fault.Explained(err), fault.ErrServerState) {
 			t.Errorf("an asset store's error passes for the server's: %v", err)
 		}
 	})
@@ -103,7 +103,7 @@ func TestFullTable(t *testing.T) {
 		w := worker(t, db, Config{MaxFailures: 2})
 		for range 3 {
 			makeDue(t, db, job.ID)
-			if _, err := w.RunOnce(t.Context()); !errors.Is(err, ErrServerState) {
+			if _, err := w.RunOnce(t.Context()); !errors.Is(err, fault.ErrServerState) {
 				t.Fatalf("%v; %+v", err, get(t, db, job.ID))
 			}
 		}
@@ -145,7 +145,7 @@ func TestKilledStatement(t *testing.T) {
 				return len(ids) > 0, "no statement waits for the row"
 			})
 			dbtest.Exec(t, db, fmt.Sprintf("KILL QUERY %d", ids[0]))
-			if err := <-ended; !errors.Is(err, ErrServerState) {
+			if err := <-ended; !errors.Is(err, fault.ErrServerState) {
 				t.Fatalf("%v; %d notes; %+v", err, count(t, db, "SELECT COUNT(*) FROM note"), get(t, db, job.ID))
 			}
 		}
@@ -182,7 +182,7 @@ func TestStatementTime(t *testing.T) {
 		makeDue(t, db, job.ID)
 		if _, err := w.RunOnce(t.Context()); err == nil {
 			break
-		} else if !errors.Is(err, ErrServerState) {
+		} else if !errors.Is(err, fault.ErrServerState) {
 			t.Fatal(err)
 		}
 	}

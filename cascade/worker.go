@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/backoff"
 	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/governor"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/settings"
 	"github.com/onerow/onerow/schema"
 )
@@ -36,7 +37,7 @@ type Worker struct {
 }
 
 // NewWorker checks the plan and the configuration; it does not use the database.
-// Errors: [schema.ErrInvalidPlan], [ErrInvalidConfig].
+// Errors: [schema.ErrInvalidPlan], [queue.ErrInvalidConfig].
 func NewWorker(db *sql.DB, plan schema.Plan, c Config) (*Worker, error) {
 	if err := plan.Check(); err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func NewWorker(db *sql.DB, plan schema.Plan, c Config) (*Worker, error) {
 	}
 	for _, n := range plan.Nodes() {
 		if n.Asset != "" && c.Assets == nil {
-			return nil, fmt.Errorf("%w: the column %q of %q names assets, so Assets must say how to delete them", ErrInvalidConfig, n.Asset, n.Name)
+			return nil, fmt.Errorf("%w: the column %q of %q names assets, so Assets must say how to delete them", queue.ErrInvalidConfig, n.Asset, n.Name)
 		}
 	}
 	retainer, err := NewRetainer(db, plan)
@@ -73,7 +74,7 @@ const (
 // [Retainer] does, a step of each per second at most. A setting of the server or the session under which a
 // promise cannot hold ends it at the start, see pool.Check, unless it is only that the server takes no
 // writes: it may be promoted any moment. Nothing else does: errors are logged, and while the database cannot
-// be reached or refuses for its own state ([ErrServerState]), the plan does not fit it, the switch is on (see
+// be reached or refuses for its own state ([queue.IsServerState]), the plan does not fit it, the switch is on (see
 // admin.Pause) or a throttle has a reason it pauses, at most 15 seconds at a time.
 func (w *Worker) Run(ctx context.Context) error {
 	return w.parallel(ctx, w.loop)

@@ -70,7 +70,7 @@ var serverStates = map[uint16]string{
 	1615: altered, // a prepared statement that has to be prepared again
 }
 
-// ErrServerState is cascade.ErrServerState.
+// ErrServerState is what queue.IsServerState asks for, with State as its detail.
 var ErrServerState = errors.New("cascade: the state of the server, not of the job")
 
 // State is a state of the server that has made it refuse, whatever the job is about: the detail of

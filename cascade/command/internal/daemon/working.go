@@ -14,6 +14,7 @@ import (
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/fit"
 	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -82,7 +83,7 @@ func NewWorker(ctx context.Context, a *shell.App, f WorkFlags, c cascade.Config)
 		return nil, err
 	}
 	w.Worker, err = cascade.NewWorker(db, plan, c)
-	if errors.Is(err, cascade.ErrInvalidConfig) {
+	if errors.Is(err, queue.ErrInvalidConfig) {
 		err = usage.Mark(err)
 	}
 	return w, err
