@@ -47,7 +47,7 @@ type Retainer struct {
 // retention is a policy, and how far its rows were looked through.
 type retention struct {
 	table int // of the node's
-	after *graph.DuePlace
+	after *graph.DueRow
 	rests time.Time // by this process's clock: nothing is looked for before
 }
 
@@ -130,15 +130,12 @@ const (
 // Errors: [schema.ErrUnknownResource], those of the plan and of the database. Statements: 1 that finds it has to wait; 2
 // per page, up to 4 pages of which nothing is queued, and 5 per 500 rows that are; 10 of the catalog each ten
 // seconds.
-func (r *Retainer) Step(ctx context.Context, resource string, now bool) (Retained, error) {
-	done, err := r.step(ctx, resource, now)
-	if err != nil {
-		return done, fmt.Errorf("cascade: retention of %s: %w", resource, err)
-	}
-	return done, nil
-}
-
-func (r *Retainer) step(ctx context.Context, resource string, always bool) (done Retained, err error) {
+func (r *Retainer) Step(ctx context.Context, resource string, now bool) (done Retained, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("cascade: retention of %s: %w", resource, err)
+		}
+	}()
 	done.Resource = resource
 	n, due, err := r.node(ctx, resource)
 	if err != nil {
@@ -155,7 +152,7 @@ func (r *Retainer) step(ctx context.Context, resource string, always bool) (done
 	at := time.UnixMicro(micro).UTC()
 	inside, next := due[0].Policy.Open(at)
 	switch {
-	case !inside && !always:
+	case !inside && !now:
 		done.Closed, done.Next = true, next
 		return done, nil
 	case open >= maxOpen:

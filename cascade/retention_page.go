@@ -18,24 +18,20 @@ type duePage struct {
 	deletions []queue.Deletion // of the rows that are to be queued
 	ages      []string         // theirs
 	passed    int              // rows that are not
-	last      *graph.DuePlace  // nil: nothing is behind it
+	last      *graph.DueRow    // nil: nothing is behind it
 }
 
 // page reads a page of what is due. Two statements, one where nothing is.
-func (r *Retainer) page(ctx context.Context, n *graph.Node, d *graph.Due, at time.Time, after *graph.DuePlace, size int) (page duePage, err error) {
-	var ids, ages []string
-	err = onerow.Query(ctx, r.db, d.PageSQL(after, size), d.Args(d.Cutoff(at)), func(rows *sql.Rows) error {
-		row, err := d.Scan(rows)
-		if err != nil {
-			return err
-		}
-		id, err := n.Tables[0].Key.Encode(row.Key)
-		ids, ages, page.last = append(ids, id), append(ages, row.Age), &row.Place
-		return err
-	})
-	if err != nil || len(ids) == 0 {
-		page.last = nil
+func (r *Retainer) page(ctx context.Context, n *graph.Node, d *graph.Due, at time.Time, after *graph.DueRow, size int) (page duePage, err error) {
+	rows, err := d.Page(ctx, r.db, at, after, size)
+	if err != nil || len(rows) == 0 {
 		return page, err
+	}
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		if ids[i], err = n.Tables[0].Key.Encode(row.Key); err != nil {
+			return page, err
+		}
 	}
 	stay, err := r.staying(ctx, n.Name, ids, time.Duration(d.Policy.Keep))
 	for i, id := range ids {
@@ -43,10 +39,10 @@ func (r *Retainer) page(ctx context.Context, n *graph.Node, d *graph.Due, at tim
 			page.passed++
 			continue
 		}
-		page.deletions, page.ages = append(page.deletions, queue.Deletion{Resource: n.Name, ResourceID: id, From: queue.FromDue}), append(page.ages, ages[i])
+		page.deletions, page.ages = append(page.deletions, queue.Deletion{Resource: n.Name, ResourceID: id, From: queue.FromDue}), append(page.ages, rows[i].Age)
 	}
-	if len(ids) < size {
-		page.last = nil
+	if len(rows) == size {
+		page.last = &rows[size-1]
 	}
 	return page, err
 }
@@ -114,12 +110,11 @@ func (r *Retainer) Due(ctx context.Context, resource string, most int) (DueRows,
 		rows.Next = time.Time{}
 	}
 	for _, d := range due {
-		var n, undated int64
-		var oldest string
-		if err := onerow.QueryRow(ctx, r.db, d.CountSQL(most), d.Args(d.Cutoff(at)), &n, &undated, &oldest); err != nil {
+		n, undated, oldest, err := d.Count(ctx, r.db, at, most)
+		if err != nil {
 			return DueRows{}, err
 		}
-		if oldest = d.Shown(oldest); oldest != "" && (rows.Oldest == "" || oldest < rows.Oldest) {
+		if oldest != "" && (rows.Oldest == "" || oldest < rows.Oldest) {
 			rows.Oldest = oldest
 		}
 		rows.Due, rows.Undated = rows.Due+n, rows.Undated+undated
@@ -148,7 +143,7 @@ func (r *Retainer) DryRun(ctx context.Context, resource string, fn func(id, age 
 		return 0, err
 	}
 	for _, d := range due {
-		var after *graph.DuePlace
+		var after *graph.DueRow
 		for more := true; more; more = after != nil {
 			page, err := r.page(ctx, n, d, at, after, retentionPage)
 			if err != nil {

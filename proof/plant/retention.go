@@ -9,7 +9,7 @@ var retentionBugs = []bug{
 		"sqlLeaveOpen = ` ON DUPLICATE KEY UPDATE batch_seq = batch_seq + 1`", "sqlLeaveOpen = sqlMerge"}}},
 	{"each worker has a rate of its own", "./cascade", "TestInterleaveRetention", []change{{"cascade/retention.go", "WHERE resource = ? AND next_at <= UTC_TIMESTAMP(6)`", "WHERE resource = ? AND 1 = 1`"}}},
 	{"rows of the same time are passed over behind a page", "./cascade", "TestRetentionPages", []change{{"cascade/internal/graph/due.go",
-		` OR " + d.column + " = " + at + " AND " + d.rest.After("", after.Rest)`, `"`}}},
+		` OR " + d.column + " = " + at + " AND " + d.rest.After("", after.rest)`, `"`}}},
 	{"a time that comes twice is taken for the first", "./schema", "TestLatest", []change{{"schema/retention.go", "back > 0 &&", "back < 0 &&"}}},
 	{"a date without a month makes a row due", "./cascade", "TestRetentionUndated", []change{{"cascade/internal/graph/due.go",
 		"	if d.isTimestamp() {\n		return \"TRUE\"", "	if d != nil {\n		return \"TRUE\""}}},

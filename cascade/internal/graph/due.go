@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
@@ -134,18 +136,20 @@ func (d *Due) literal(age string) string {
 	return "'" + age + "'"
 }
 
-// DuePlace is where a page has ended: the row's age and the place in the rest of the index.
-type DuePlace struct {
+// DueRow is a row that is due, and where a page has ended with it: the row's age and its place in the rest of
+// the index.
+type DueRow struct {
+	Key  rowkey.Key
 	Age  string
-	Rest rowkey.Place
+	rest rowkey.Place
 }
 
-// PageSQL reads a page of what is due, oldest first, from the place on: a range of the index, and no entry
-// behind the page. It locks nothing. Rows that a deletion hides, or whose date is not whole, are passed over.
-// A session's time zone that the server would not leave makes no row due, for what a TIMESTAMP says is asked
-// as seconds as well. Its arguments are [Due.Args].
-func (d *Due) PageSQL(after *DuePlace, size int) string {
-	columns := []string{d.Age, d.table.Key.Select("")}
+// Page reads a page of what is due at a moment, oldest first, from behind a row on: a range of the index, and
+// no entry behind the page. It locks nothing. Rows that a deletion hides, or whose date is not whole, are
+// passed over. A session's time zone that the server would not leave makes no row due, for what a TIMESTAMP
+// says is asked as seconds as well. One statement.
+func (d *Due) Page(ctx context.Context, db onerow.DB, at time.Time, after *DueRow, size int) (page []DueRow, err error) {
+	columns := []string{d.table.Key.Select(""), d.Age}
 	order := d.column
 	if d.rest.Width() > 0 {
 		columns = append(columns, d.rest.Select(""))
@@ -153,25 +157,35 @@ func (d *Due) PageSQL(after *DuePlace, size int) string {
 			order += ", " + schema.Quote(name)
 		}
 	}
-	return ident.InUTC("SELECT " + strings.Join(columns, ", ") + d.from(after) + " AND " + d.dated() + fmt.Sprintf(" ORDER BY %s LIMIT %d", order, size))
+	query := ident.InUTC("SELECT " + strings.Join(columns, ", ") + d.from(after) + " AND " + d.dated() + fmt.Sprintf(" ORDER BY %s LIMIT %d", order, size))
+	return page, ReadColumns(ctx, db, d.table.Key, query, d.args(at), func(key rowkey.Key, values []sql.NullString) error {
+		row := DueRow{Key: key, Age: values[0].String}
+		if d.rest.Width() > 0 {
+			row.rest = d.rest.Place(values[1:])
+		}
+		page = append(page, row)
+		return nil
+	})
 }
 
-// Args are the arguments of PageSQL and CountSQL.
-func (d *Due) Args(cutoff string) []any {
+// args are the arguments of from.
+func (d *Due) args(at time.Time) []any {
 	if d.isTimestamp() {
-		return []any{cutoff, cutoff}
+		return []any{d.Cutoff(at), d.Cutoff(at)}
 	}
-	return []any{cutoff}
+	return []any{d.Cutoff(at)}
 }
 
-// CountSQL counts what is due, by entries of the index, so many at most, and reads the oldest; and what of
-// these is passed over, for its date is not whole. Its arguments are [Due.Args].
-func (d *Due) CountSQL(most int) string {
-	return ident.InUTC("SELECT COUNT(IF(dated, 1, NULL)), COUNT(IF(dated, NULL, 1)), COALESCE(MIN(IF(dated, age, NULL)), '') FROM (SELECT " +
+// Count counts what is due at a moment, by entries of the index, so many at most, and reads the oldest, see
+// Shown; and what of these is passed over, for its date is not whole. One statement.
+func (d *Due) Count(ctx context.Context, db onerow.DB, at time.Time, most int) (due, undated int64, oldest string, err error) {
+	query := ident.InUTC("SELECT COUNT(IF(dated, 1, NULL)), COUNT(IF(dated, NULL, 1)), COALESCE(MIN(IF(dated, age, NULL)), '') FROM (SELECT " +
 		d.Age + " AS age, " + d.dated() + " AS dated" + d.from(nil) + fmt.Sprintf(" ORDER BY %s LIMIT %d) AS due", d.column, most))
+	err = onerow.QueryRow(ctx, db, query, d.args(at), &due, &undated, &oldest)
+	return due, undated, d.Shown(oldest), err
 }
 
-func (d *Due) from(after *DuePlace) string {
+func (d *Due) from(after *DueRow) string {
 	where := d.column + " <= ?"
 	if d.isTimestamp() {
 		const given = "CAST(? AS DECIMAL(20, 6))"
@@ -183,7 +197,7 @@ func (d *Due) from(after *DuePlace) string {
 		at := d.literal(after.Age)
 		ways := d.column + " > " + at
 		if d.rest.Width() > 0 {
-			ways += " OR " + d.column + " = " + at + " AND " + d.rest.After("", after.Rest)
+			ways += " OR " + d.column + " = " + at + " AND " + d.rest.After("", after.rest)
 		}
 		where += " AND " + d.column + " >= " + at + " AND (" + ways + ")"
 	}
@@ -191,33 +205,6 @@ func (d *Due) from(after *DuePlace) string {
 		where += " AND " + schema.ColDeletionID + " IS NULL"
 	}
 	return " FROM " + d.table.From + d.index + " WHERE " + where
-}
-
-// DueRow is a row that is due.
-type DueRow struct {
-	Key   rowkey.Key
-	Age   string
-	Place DuePlace
-}
-
-// Scan reads a row of a page.
-func (d *Due) Scan(rows *sql.Rows) (DueRow, error) {
-	width := d.table.Key.Width()
-	var age string
-	values := make([]sql.NullString, width+d.rest.Width())
-	dest := []any{&age}
-	for i := range values {
-		dest = append(dest, &values[i])
-	}
-	if err := rows.Scan(dest...); err != nil {
-		return DueRow{}, err
-	}
-	key, _ := d.table.Key.Key(values[:width])
-	row := DueRow{Key: key, Age: age, Place: DuePlace{Age: age}}
-	if d.rest.Width() > 0 {
-		row.Place.Rest = d.rest.Place(values[width:])
-	}
-	return row, nil
 }
 
 // AgeSQL locks a row and reads when its age began, with what follows the list.

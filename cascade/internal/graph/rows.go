@@ -141,7 +141,7 @@ func KeysOf(rows []Row) []rowkey.Key {
 // ReadKeys runs a query that reads keys of the table, and calls each, unless it is nil, with what stands
 // behind them. One statement.
 func (t *Table) ReadKeys(ctx context.Context, db onerow.DB, query string, each func(k rowkey.Key, rest []sql.NullString)) (keys []rowkey.Key, err error) {
-	err = ReadColumns(ctx, db, t.Key, query, func(k rowkey.Key, rest []sql.NullString) error {
+	err = ReadColumns(ctx, db, t.Key, query, nil, func(k rowkey.Key, rest []sql.NullString) error {
 		if k == "" {
 			return errNullKey
 		}
@@ -156,10 +156,10 @@ func (t *Table) ReadKeys(ctx context.Context, db onerow.DB, query string, each f
 
 // ReadColumns runs a query that reads columns, and calls each with them, "" where one of them is NULL, and
 // with what stands behind them. One statement.
-func ReadColumns(ctx context.Context, db onerow.DB, c rowkey.Codec, query string, each func(k rowkey.Key, rest []sql.NullString) error) error {
+func ReadColumns(ctx context.Context, db onerow.DB, c rowkey.Codec, query string, args []any, each func(k rowkey.Key, rest []sql.NullString) error) error {
 	var values []sql.NullString
 	var dest []any
-	return onerow.Query(ctx, db, query, nil, func(rows *sql.Rows) error {
+	return onerow.Query(ctx, db, query, args, func(rows *sql.Rows) error {
 		if values == nil {
 			names, err := rows.Columns()
 			if err != nil {

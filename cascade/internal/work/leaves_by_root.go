@@ -82,7 +82,7 @@ func (e *eraser) dropLeaves(ctx context.Context, tx *onerow.Tx, s *graph.Source,
 	}
 	keys := slices.Sorted(maps.Keys(at))
 	counts, last := map[int]int64{}, 0
-	err = graph.ReadColumns(ctx, tx, s.Columns, parentsBelowSQL(s, keys, limit+1), func(key rowkey.Key, _ []sql.NullString) error {
+	err = graph.ReadColumns(ctx, tx, s.Columns, parentsBelowSQL(s, keys, limit+1), nil, func(key rowkey.Key, _ []sql.NullString) error {
 		i, known := at[key]
 		if !known { // see rootOf
 			return errMoved

@@ -88,7 +88,7 @@ func Statements(ctx context.Context, db onerow.DB, g *graph.Graph) ([]Statement,
 // sample are keys of rows that are there.
 func sample(ctx context.Context, db onerow.DB, t *graph.Table, c rowkey.Codec) (keys []rowkey.Key, err error) {
 	query := "SELECT " + c.Select("") + " FROM " + t.From + " LIMIT " + strconv.Itoa(sampleSize)
-	err = graph.ReadColumns(ctx, db, c, query, func(key rowkey.Key, _ []sql.NullString) error {
+	err = graph.ReadColumns(ctx, db, c, query, nil, func(key rowkey.Key, _ []sql.NullString) error {
 		if key != "" && !slices.Contains(keys, key) {
 			keys = append(keys, key)
 		}
