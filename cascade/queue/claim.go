@@ -136,16 +136,10 @@ const sqlFree = `SELECT id FROM onerow_job FORCE INDEX (PRIMARY) WHERE due_at <=
 // take claims up to size of the jobs, of those that nobody holds, and returns which it tried; those that
 // somebody holds do not count as seen. One transaction.
 func (c *Claim) take(ctx context.Context, db onerow.DB, size int) (free []int64, err error) {
-	return free, onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 		c.Seen, free = len(c.Due), nil
 		for part := range slices.Chunk(c.Due, size) {
-			err := onerow.Query(ctx, tx, sqlFree+in(part)+" FOR UPDATE SKIP LOCKED", nil, func(rows *sql.Rows) error {
-				var id int64
-				err := rows.Scan(&id)
-				free = append(free, id)
-				return err
-			})
-			if err != nil {
+			if free, err = readIDs(ctx, tx, sqlFree+in(part)+" FOR UPDATE SKIP LOCKED"); err != nil {
 				return fmt.Errorf("look which jobs nobody holds: %w", err)
 			}
 			if c.Seen -= len(part) - len(free); len(free) > 0 {
@@ -154,6 +148,7 @@ func (c *Claim) take(ctx context.Context, db onerow.DB, size int) (free []int64,
 		}
 		return nil
 	})
+	return free, err
 }
 
 // sqlRelease gives jobs back, by the primary key and only while they are still this
@@ -208,6 +203,17 @@ func workerName(claim string) string {
 		return claim[:i]
 	}
 	return claim
+}
+
+// readIDs runs a statement that reads ids.
+func readIDs(ctx context.Context, db onerow.DB, query string, args ...any) (ids []int64, err error) {
+	err = onerow.Query(ctx, db, query, args, func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	return ids, err
 }
 
 // in is the list of an IN predicate. Numbers are written into the text: a list has

@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 
 	"github.com/onerow/onerow"
@@ -19,13 +18,12 @@ const (
 // Lock locks those of the jobs that are the claim's still, and were never claimed before, and says which
 // these are. One statement.
 func (c *Claim) Lock(ctx context.Context, db onerow.DB, ids []int64) (claimed map[int64]bool, err error) {
+	found, err := readIDs(ctx, db, sqlStillClaimed+in(ids)+" FOR UPDATE", c.value)
 	claimed = map[int64]bool{}
-	return claimed, onerow.Query(ctx, db, sqlStillClaimed+in(ids)+" FOR UPDATE", []any{c.value}, func(rows *sql.Rows) error {
-		var id int64
-		err := rows.Scan(&id)
+	for _, id := range found {
 		claimed[id] = true
-		return err
-	})
+	}
+	return claimed, err
 }
 
 // sqlArchiveAll and sqlDropAll follow on the rows that sqlStillClaimed has locked.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/internal/ident"
 )
 
 // sqlOldAudits reads a page of the primary key, whose ids grow with the time, and for each row one entry of
@@ -18,7 +17,7 @@ const sqlOldAudits = `SELECT d.id, d.requested_at < UTC_TIMESTAMP(6) - INTERVAL 
 FROM onerow_deletion AS d FORCE INDEX (PRIMARY) WHERE d.id > ? ORDER BY d.id LIMIT ?`
 
 // sqlDropAudits deletes by the primary key.
-const sqlDropAudits = `DELETE d FROM onerow_deletion AS d FORCE INDEX (PRIMARY) WHERE d.id IN (`
+const sqlDropAudits = `DELETE d FROM onerow_deletion AS d FORCE INDEX (PRIMARY) WHERE d.id IN `
 
 // PurgeDeletions removes audits of deletions that were asked for more than age ago, by the database's clock,
 // oldest first: limit at most. It returns how many: less than limit when no more are that old. An audit stays
@@ -33,7 +32,7 @@ func PurgeDeletions(ctx context.Context, db onerow.DB, age time.Duration, limit 
 		return 0, err
 	}
 	after := int64(0)
-	return purgePages(limit, func() (ids []any, last bool, err error) {
+	return purgePages(limit, func() (ids []int64, last bool, err error) {
 		found, olds := 0, 0
 		err = onerow.Query(ctx, db, sqlOldAudits, []any{age.Microseconds(), after, purgeBatch}, func(rows *sql.Rows) error {
 			var old, alone bool
@@ -48,9 +47,9 @@ func PurgeDeletions(ctx context.Context, db onerow.DB, age time.Duration, limit 
 			return err
 		})
 		return ids, found < purgeBatch || olds == 0, err // behind a page of young ones all are younger
-	}, func(ids []any) (n int64, more bool, err error) {
+	}, func(ids []int64) (n int64, more bool, err error) {
 		err = onerow.Alone(ctx, db, func(ctx context.Context, db onerow.DB) (err error) {
-			n, err = onerow.Affected(ctx, db, sqlDropAudits+ident.Params(len(ids))+`)`, ids...)
+			n, err = onerow.Affected(ctx, db, sqlDropAudits+in(ids))
 			return err
 		})
 		return n, false, err

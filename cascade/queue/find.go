@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -85,7 +84,7 @@ func one(ctx context.Context, db onerow.DB, query, name string, args ...any) (Jo
 	if len(jobs) == 0 {
 		return Job{}, fmt.Errorf("%w: %s", ErrNoJob, name)
 	}
-	return jobs[0], nil
+	return jobs[max(0, slices.IndexFunc(jobs, func(j Job) bool { return j.State.Open() }))], nil
 }
 
 // sqlFind reads by the unique key one_open and by the last entry of the archive's
@@ -168,7 +167,7 @@ func (j *Job) count(table string, n int64) {
 	j.DeletedRows += n
 }
 
-// readJobs folds the rows, one per job and one per figure, into jobs, the open ones first.
+// readJobs folds the rows, one per job and one per figure, into jobs.
 func readJobs(ctx context.Context, db onerow.DB, query string, args ...any) ([]Job, error) {
 	var jobs []Job
 	figures := map[int64][]figure{}
@@ -197,12 +196,5 @@ func readJobs(ctx context.Context, db onerow.DB, query string, args ...any) ([]J
 			jobs[i].add(f)
 		}
 	}
-	closed := func(j Job) int {
-		if j.State.Open() {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(jobs, func(a, b Job) int { return cmp.Compare(closed(a), closed(b)) })
 	return jobs, err
 }

@@ -4,11 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/internal/ident"
 )
 
 // purgeBatch is how many jobs, or audits, are looked at by a statement and go in a transaction, and
@@ -30,18 +28,18 @@ WHERE finished_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND (finished_at >
 // the skipped rows, whose ids are read first: of them a job may have very many.
 const (
 	sqlLockOld = `SELECT id FROM onerow_job_archive FORCE INDEX (PRIMARY) WHERE state IN ('done', 'cancelled', 'restored')
-  AND finished_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND id IN (`
-	sqlSkipped     = `SELECT id FROM onerow_parked FORCE INDEX (one_row) WHERE job_id IN (`
-	sqlDropSkipped = `DELETE p FROM onerow_parked AS p FORCE INDEX (PRIMARY) WHERE p.id IN (`
+  AND finished_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND id IN `
+	sqlSkipped     = `SELECT id FROM onerow_parked FORCE INDEX (one_row) WHERE job_id IN `
+	sqlDropSkipped = `DELETE p FROM onerow_parked AS p FORCE INDEX (PRIMARY) WHERE p.id IN `
 )
 
 // Counts are found job by job, behind the jobs, which are locked: a list of the first column of a forced
 // index is a scan of all of it, which MySQL locks, where the statistics are of when the table was empty.
 var sqlDropOld = []string{
-	`DELETE c FROM onerow_job_archive AS a FORCE INDEX (PRIMARY) STRAIGHT_JOIN onerow_job_count AS c FORCE INDEX (PRIMARY) ON c.job_id = a.id WHERE a.id IN (`,
-	`DELETE d FROM onerow_job_archive AS a FORCE INDEX (PRIMARY) STRAIGHT_JOIN onerow_job_detached AS d FORCE INDEX (PRIMARY) ON d.job_id = a.id WHERE a.id IN (`,
-	`DELETE p FROM onerow_job_plan AS p FORCE INDEX (PRIMARY) WHERE p.job_id IN (`,
-	`DELETE a FROM onerow_job_archive AS a FORCE INDEX (PRIMARY) WHERE a.id IN (`,
+	`DELETE c FROM onerow_job_archive AS a FORCE INDEX (PRIMARY) STRAIGHT_JOIN onerow_job_count AS c FORCE INDEX (PRIMARY) ON c.job_id = a.id WHERE a.id IN `,
+	`DELETE d FROM onerow_job_archive AS a FORCE INDEX (PRIMARY) STRAIGHT_JOIN onerow_job_detached AS d FORCE INDEX (PRIMARY) ON d.job_id = a.id WHERE a.id IN `,
+	`DELETE p FROM onerow_job_plan AS p FORCE INDEX (PRIMARY) WHERE p.job_id IN `,
+	`DELETE a FROM onerow_job_archive AS a FORCE INDEX (PRIMARY) WHERE a.id IN `,
 }
 
 // PurgeJobs removes jobs that ended more than age ago, by the database's clock, as done, cancelled or
@@ -60,7 +58,7 @@ func PurgeJobs(ctx context.Context, db onerow.DB, age time.Duration, limit int) 
 		return 0, err
 	}
 	var lastTime, lastID int64
-	return purgePages(limit, func() (ids []any, last bool, err error) {
+	return purgePages(limit, func() (ids []int64, last bool, err error) {
 		found := 0
 		err = onerow.Query(ctx, db, sqlOldJobs, []any{age.Microseconds(), lastTime, lastTime, lastID, purgeBatch}, func(rows *sql.Rows) error {
 			var goes bool
@@ -71,13 +69,13 @@ func PurgeJobs(ctx context.Context, db onerow.DB, age time.Duration, limit int) 
 			return err
 		})
 		return ids, found < purgeBatch, err
-	}, func(ids []any) (int64, bool, error) { return dropJobs(ctx, db, age, ids) })
+	}, func(ids []int64) (int64, bool, error) { return dropJobs(ctx, db, age, ids) })
 }
 
 // purgePages removes what page after page names, up to limit. drop may leave more of a page to be done.
-func purgePages(limit int, page func() (ids []any, last bool, err error), drop func(ids []any) (n int64, more bool, err error)) (purged int64, err error) {
+func purgePages(limit int, page func() (ids []int64, last bool, err error), drop func(ids []int64) (n int64, more bool, err error)) (purged int64, err error) {
 	for last := false; !last && purged < int64(limit); {
-		var ids []any
+		var ids []int64
 		if ids, last, err = page(); err != nil {
 			return purged, err
 		}
@@ -110,22 +108,22 @@ func explain(err *error, what string) {
 
 // dropJobs removes jobs, or so many of their skipped rows as fit into a transaction; then there is more to
 // do.
-func dropJobs(ctx context.Context, db onerow.DB, age time.Duration, ids []any) (n int64, more bool, err error) {
+func dropJobs(ctx context.Context, db onerow.DB, age time.Duration, ids []int64) (n int64, more bool, err error) {
 	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		n, more = 0, false
-		locked, err := readIDs(ctx, tx, sqlLockOld+ident.Params(len(ids))+`) FOR UPDATE`, append([]any{age.Microseconds()}, ids...))
+		locked, err := readIDs(ctx, tx, sqlLockOld+in(ids)+` FOR UPDATE`, age.Microseconds())
 		if err != nil || len(locked) == 0 {
 			return err
 		}
-		skipped, err := readIDs(ctx, tx, sqlSkipped+ident.Params(len(locked))+`) LIMIT ?`, append(slices.Clone(locked), skippedBatch))
+		skipped, err := readIDs(ctx, tx, sqlSkipped+in(locked)+` LIMIT ?`, skippedBatch)
 		if err == nil && len(skipped) > 0 {
-			_, err = tx.ExecContext(ctx, sqlDropSkipped+ident.Params(len(skipped))+`)`, skipped...)
+			_, err = tx.ExecContext(ctx, sqlDropSkipped+in(skipped))
 		}
 		if more = len(skipped) == skippedBatch; more || err != nil {
 			return err
 		}
 		for _, query := range sqlDropOld {
-			if _, err := tx.ExecContext(ctx, query+ident.Params(len(locked))+`)`, locked...); err != nil {
+			if _, err := tx.ExecContext(ctx, query+in(locked)); err != nil {
 				return err
 			}
 		}
@@ -133,16 +131,6 @@ func dropJobs(ctx context.Context, db onerow.DB, age time.Duration, ids []any) (
 		return nil
 	})
 	return n, more, err
-}
-
-func readIDs(ctx context.Context, db onerow.DB, query string, args []any) (ids []any, err error) {
-	err = onerow.Query(ctx, db, query, args, func(rows *sql.Rows) error {
-		var id int64
-		err := rows.Scan(&id)
-		ids = append(ids, id)
-		return err
-	})
-	return ids, err
 }
 
 // sqlOldestJobs reads so many entries at the end of the index finished_at.

@@ -98,7 +98,7 @@ func TestPurgeSkipped(t *testing.T) {
 		t.Fatal(err)
 	}
 	dbtest.Exec(t, db, "INSERT INTO onerow_parked (job_id, table_name, row_key, error, state, parked_at) "+cost.Numbers(3000)+"SELECT IF(i = 3000, 3, 2), 'tag', i, 'e', 'skipped', UTC_TIMESTAMP(6) FROM numbers")
-	n, more, err := dropJobs(ctx, db, year, []any{1, 2})
+	n, more, err := dropJobs(ctx, db, year, []int64{1, 2})
 	if left := count(t, db, "SELECT COUNT(*) FROM onerow_parked"); n != 0 || !more || err != nil || left != 2000 {
 		t.Errorf("%d jobs are gone, more is %t, %v, %d skipped rows are left", n, more, err, left)
 	}
