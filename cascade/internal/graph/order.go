@@ -36,7 +36,7 @@ const (
 )
 
 func readIndexes(ctx context.Context, db onerow.DB, tables []string) (indexes, error) {
-	marks, args := strings.TrimPrefix(strings.Repeat(", ?", len(tables)), ", "), make([]any, len(tables))
+	marks, args := ident.Params(len(tables)), make([]any, len(tables))
 	for i, name := range tables {
 		args[i] = name
 	}

@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/rowkey"
@@ -102,29 +104,22 @@ func (f Finder) read(ctx context.Context, db onerow.DB, keys []rowkey.Key, row f
 		}
 		parts[i] = fmt.Sprintf("SELECT %s, %s FROM %s AS t WHERE %s", list, from, schema.Quote(table), f.Key.In("t", keys))
 	}
-	return onerow.Query(ctx, db, strings.Join(parts, " UNION ALL "), nil, func(rows *sql.Rows) (err error) {
-		var d queue.Deletion
-		var hidden sql.NullInt64
-		width := f.Key.Width()
-		values, targets := make([]sql.NullString, width+f.owner.Width()), []any{}
-		for i := range values {
-			targets = append(targets, &values[i])
-		}
-		if err := rows.Scan(append(targets, &d.From, &hidden)...); err != nil {
-			return err
-		}
-		key, _ := f.Key.Key(values[:width])
+	return graph.ReadColumns(ctx, db, f.Key, strings.Join(parts, " UNION ALL "), nil, func(key rowkey.Key, values []sql.NullString) (err error) {
+		owners, found := values[:f.owner.Width()], values[f.owner.Width():]
+		d := queue.Deletion{From: found[0].String}
 		if d.ResourceID, err = f.Key.Encode(key); err != nil {
 			return err
 		}
-		if owner, ok := f.owner.Key(values[width:]); ok && f.owner.Width() > 0 {
+		if owner, ok := f.owner.Key(owners); ok && len(owners) > 0 {
 			if d.Owner, err = f.owner.Encode(owner); err != nil {
 				return err
 			}
 		}
-		d.ID = hidden.Int64
+		if found[1].Valid {
+			d.ID, err = strconv.ParseInt(found[1].String, 10, 64)
+		}
 		row(d)
-		return nil
+		return err
 	})
 }
 

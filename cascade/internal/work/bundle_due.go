@@ -5,12 +5,12 @@ import (
 	"database/sql"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -56,7 +56,7 @@ func (e *eraser) keepUndue(ctx context.Context, tx *onerow.Tx) error {
 	if len(byID) == 0 {
 		return nil
 	}
-	marks := strings.Repeat(", ?", len(ids))[2:]
+	marks := ident.Params(len(ids))
 	resource := []any{e.node.Name}
 	var now int64
 	logged := map[*root]int64{}
