@@ -21,21 +21,28 @@ type Row struct {
 	Owner rowkey.Key
 }
 
-// Columns is what is read of a row: its key, its edge's columns unless e is nil, what
-// edges refer to, the asset, the owner. Scanner reads it.
-func (t *Table) Columns(edge *rowkey.Codec) string {
-	list := []string{t.Key.Select("")}
+// codecs are those of what is read of a row: its key, the edge's columns unless that is nil, what edges refer
+// to, the owner. The asset follows.
+func (t *Table) codecs(edge *rowkey.Codec) []rowkey.Codec {
+	list := []rowkey.Codec{t.Key}
 	if edge != nil {
-		list = append(list, edge.Select(""))
+		list = append(list, *edge)
 	}
-	for _, c := range t.Refs {
+	list = append(list, t.Refs...)
+	if t.Node.Owned {
+		list = append(list, t.Owner)
+	}
+	return list
+}
+
+// Columns is what is read of a row, by an edge unless that is nil. Scanner reads it.
+func (t *Table) Columns(edge *rowkey.Codec) string {
+	var list []string
+	for _, c := range t.codecs(edge) {
 		list = append(list, c.Select(""))
 	}
 	if t.Node.Asset != "" {
 		list = append(list, ident.Quote(t.Node.Asset))
-	}
-	if t.Node.Owned {
-		list = append(list, t.Owner.Select(""))
 	}
 	return strings.Join(list, ", ")
 }
@@ -64,18 +71,12 @@ func (s *Source) Reader() *RowScanner {
 // Scanner is the scanner of Columns(edge), which expects extra values behind them and puts what is before
 // them into first.
 func (t *Table) Scanner(edge *rowkey.Codec, extra int, first ...any) *RowScanner {
-	width := t.Key.Width() + extra
-	if edge != nil {
-		width += edge.Width()
-	}
-	for _, c := range t.Refs {
+	width := extra
+	for _, c := range t.codecs(edge) {
 		width += c.Width()
 	}
 	if t.Node.Asset != "" {
 		width++
-	}
-	if t.Node.Owned {
-		width += t.Owner.Width()
 	}
 	s := &RowScanner{t: t, edge: edge, values: make([]sql.NullString, width), dest: slices.Clone(first)}
 	for i := range s.values {
@@ -107,12 +108,12 @@ func (s *RowScanner) Scan(rows *sql.Rows) (v Row, extra []sql.NullString, err er
 			v.Refs[i], _ = next(c)
 		}
 	}
+	if s.t.Node.Owned {
+		v.Owner, _ = next(s.t.Owner)
+	}
 	if s.t.Node.Asset != "" {
 		v.Asset = s.values[at].String
 		at++
-	}
-	if s.t.Node.Owned {
-		v.Owner, _ = next(s.t.Owner)
 	}
 	return v, s.values[at:], nil
 }
