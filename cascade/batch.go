@@ -20,9 +20,6 @@ const unknownTries = 5
 // also after an unknown outcome, for a batch deletes what is there. Afterwards it waits
 // as the governor says, and may give way to other jobs, unless the batch was the last one.
 func (l *lease) Batch(ctx context.Context, fn func(ctx context.Context, tx *onerow.Tx, t work.Tally) (last bool, err error)) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
 	if err := l.drift(ctx); err != nil {
 		return err
 	}
@@ -76,9 +73,6 @@ var errRehearsed = errors.New("cascade: a rehearsal is rolled back")
 
 // Rehearse is a batch that is rolled back, with its fence.
 func (l *lease) Rehearse(ctx context.Context, fn func(ctx context.Context, tx *onerow.Tx) error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
 	if err := l.drift(ctx); err != nil {
 		return err
 	}

@@ -141,11 +141,3 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	return c, nil
 }
-
-func (c Config) asked() []governor.Throttle {
-	list := make([]governor.Throttle, len(c.Throttles))
-	for i, t := range c.Throttles {
-		list[i] = t
-	}
-	return list
-}

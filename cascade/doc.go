@@ -65,11 +65,11 @@
 //     nothing.
 //   - A job that fails is tried again with growing pauses, and after Config.MaxFailures attempts kept as
 //     dead, with its error, until [queue.Retry]. A refused transaction, a database that cannot be reached and
-//     the server's own state ([queue.IsServerState]) are no failures: the job is due again later, with the error
-//     and what to do stored with it. Where every job would meet the same, it is due again within two seconds,
-//     the others are given back, and the worker pauses, 0.1 to 10 seconds, growing. Else only this job rests,
-//     for a second and twice as long each time until it deletes something, up to 5 minutes. Pauses are give
-//     or take a half.
+//     the server's own state ([queue.IsServerState]) are no failures: the job is due again later, with the
+//     error and what to do stored with it. Where every job would meet the same, it is due again within two
+//     seconds, the others are given back, and the worker pauses, 0.1 to 10 seconds, growing. Else only this
+//     job rests, for a second and twice as long each time until it deletes something, up to 5 minutes. Pauses
+//     are give or take a half.
 //   - Batches adapt to the time that they take (Config.Target), also where the server ends them for it.
 //   - A job is begun under the fingerprint of the plan and of its tables, and dies with an error before the
 //     first batch after these were seen to have changed; the catalog is read again every ten seconds, less

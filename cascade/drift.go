@@ -66,8 +66,12 @@ func (a *graphCache) current(ctx context.Context, db *sql.DB, plan schema.Plan) 
 	return made, nil
 }
 
-// drift says whether the plan or the schema is another one than the job was begun under.
+// drift says whether the plan or the schema is another one than the job was begun under. It ends with ctx,
+// also where nothing is read.
 func (l *lease) drift(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	var now *graph.Graph
 	err := backoff.Read(ctx, func() (err error) {
 		now, err = l.current(ctx)

@@ -41,7 +41,8 @@ func (l *lease) tellProgress(ctx context.Context, t work.Tally) error {
 	return nil
 }
 
-// added returns counts of rows by table with more of them, and their sum. What was told before stays as it was.
+// added returns counts of rows by table with more of them, and their sum. What was told before stays as it
+// was.
 func added(counts, more map[string]int64) (all map[string]int64, sum int64) {
 	all = maps.Clone(counts)
 	for table, n := range more {

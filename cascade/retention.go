@@ -127,9 +127,9 @@ const (
 // not matter. Each step goes on where the last one has ended, and begins anew after the end. Two steps at the
 // same time do as much as one; an error has queued nothing, or a part that counts.
 //
-// Errors: [schema.ErrUnknownResource], those of the plan and of the database. Statements: 1 that finds it has to wait; 2
-// per page, up to 4 pages of which nothing is queued, and 5 per 500 rows that are; 10 of the catalog each ten
-// seconds.
+// Errors: [schema.ErrUnknownResource], those of the plan and of the database. Statements: 1 that finds it has
+// to wait; 2 per page, up to 4 pages of which nothing is queued, and 5 per 500 rows that are; 10 of the
+// catalog each ten seconds.
 func (r *Retainer) Step(ctx context.Context, resource string, now bool) (done Retained, err error) {
 	defer func() {
 		if err != nil {

@@ -14,10 +14,10 @@ import (
 )
 
 // RunOnce claims jobs that are due ([Config].ClaimJobs), ends those together that have little to delete,
-// works the others one after another, each for a turn if others wait ([Config].Turn), and returns how many
-// it worked on, whatever came of them. An error means that the queue could not be read or written, that the
-// plan does not fit the database, or that the server refuses for the state that it is in
-// ([queue.IsServerState]), and every job, or each that was claimed. What goes wrong with a job is stored with it. When ctx ends it
+// works the others one after another, each for a turn if others wait ([Config].Turn), and returns how many it
+// worked on, whatever came of them. An error means that the queue could not be read or written, that the plan
+// does not fit the database, or that the server refuses for the state that it is in ([queue.IsServerState]),
+// and every job, or each that was claimed. What goes wrong with a job is stored with it. When ctx ends it
 // gives back what it has not finished, without an error.
 func (w *Worker) RunOnce(ctx context.Context) (worked int, err error) {
 	worked, _, err = w.round(w.governor.Count(ctx))

@@ -13,8 +13,8 @@ type turnError struct{ error }
 
 func (e *turnError) Unwrap() error { return e.error }
 
-// readOnly says whether err is pool.Check's of a server that takes no writes, which a job would meet as a state
-// of the server, see [queue.IsServerState].
+// readOnly says whether err is pool.Check's of a server that takes no writes, which a job would meet as a
+// state of the server, see [queue.IsServerState].
 func readOnly(err error) bool {
 	var setting *settings.SettingError
 	return errors.As(err, &setting) && slices.Contains([]string{"read_only", "super_read_only", "innodb_read_only", "transaction_read_only", "tx_read_only"}, setting.Setting)

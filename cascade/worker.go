@@ -55,7 +55,11 @@ func NewWorker(db *sql.DB, plan schema.Plan, c Config) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := governor.New(db, c.Name, c.Lease, c.asked(), c.Load)
+	var throttles []governor.Throttle
+	for _, t := range c.Throttles {
+		throttles = append(throttles, t)
+	}
+	g := governor.New(db, c.Name, c.Lease, throttles, c.Load)
 	w := &Worker{db: db, plan: plan, cfg: c, graphCache: &graphCache{plans: &plans{}}, pace: governor.NewPace(c.Target, c.Batch), governor: g, retainer: retainer}
 	g.Log = c.Log
 	g.Loops = func() int { return int(w.loops.Load()) }
@@ -74,8 +78,8 @@ const (
 // [Retainer] does, a step of each per second at most. A setting of the server or the session under which a
 // promise cannot hold ends it at the start, see pool.Check, unless it is only that the server takes no
 // writes: it may be promoted any moment. Nothing else does: errors are logged, and while the database cannot
-// be reached or refuses for its own state ([queue.IsServerState]), the plan does not fit it, the switch is on (see
-// admin.Pause) or a throttle has a reason it pauses, at most 15 seconds at a time.
+// be reached or refuses for its own state ([queue.IsServerState]), the plan does not fit it, the switch is on
+// (see admin.Pause) or a throttle has a reason it pauses, at most 15 seconds at a time.
 func (w *Worker) Run(ctx context.Context) error {
 	return w.parallel(ctx, w.loop)
 }

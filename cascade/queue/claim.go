@@ -88,10 +88,10 @@ const sqlWon = `SELECT id, resource, resource_id, deletion_id, token, failures,
   COALESCE((SELECT d.deleted_from FROM onerow_deletion AS d WHERE d.id = onerow_job.deletion_id), ''),
   COALESCE((SELECT p.fingerprint FROM onerow_job_plan AS p WHERE p.job_id = onerow_job.id), '') FROM onerow_job WHERE worker = ? AND state = 'running' AND id IN `
 
-// Take claims up to size of the due jobs, in the order of Due, of those that nobody holds, and keeps them from
-// others for the time of a lease: from now on, and from each [Claimed.Renew]. Five statements, and 1 more for
-// as many jobs that others hold. A claim whose outcome stays unknown leaves jobs that are due again when the
-// lease ends, and so does the end of ctx.
+// Take claims up to size of the due jobs, in the order of Due, of those that nobody holds, and keeps them
+// from others for the time of a lease: from now on, and from each [Claimed.Renew]. Five statements, and 1
+// more for as many jobs that others hold. A claim whose outcome stays unknown leaves jobs that are due again
+// when the lease ends, and so does the end of ctx.
 func (c *Claim) Take(ctx context.Context, db onerow.DB, worker string, lease time.Duration, size int) error {
 	c.worker, c.lease, c.value = worker, lease, claimValue(worker)
 	ids, won := c.take(ctx, db, size)

@@ -32,9 +32,9 @@ const (
 	sqlDropAll    = `DELETE j FROM onerow_job AS j FORCE INDEX (PRIMARY) WHERE j.id IN `
 )
 
-// Note notes what a batch has done for jobs that it has locked, and under which plan they were begun. It moves
-// those that have ended to the archive, as [Done], and renews the leases of the others that it has begun. Up
-// to six statements.
+// Note notes what a batch has done for jobs that it has locked, and under which plan they were begun. It
+// moves those that have ended to the archive, as [Done], and renews the leases of the others that it has
+// begun. Up to six statements.
 func (c *Claim) Note(ctx context.Context, tx *onerow.Tx, plan string, jobs []Counted) error {
 	var begun, ended []int64
 	for _, job := range jobs {

@@ -16,9 +16,9 @@ const sqlEnded = `UPDATE onerow_job SET state = ?, failures = failures + ?, last
 WHERE id = ? AND token = ? AND state = 'running'`
 
 // Return gives the job back, due after a pause, with so many failures more and the error that ended the
-// attempt, without what is secret in it. [Dead] moves it to the archive. It returns false where another worker
-// has the job by then, and its own outcome. One statement, 3 for a dead one, in a transaction of its own on a
-// pool.
+// attempt, without what is secret in it. [Dead] moves it to the archive. It returns false where another
+// worker has the job by then, and its own outcome. One statement, 3 for a dead one, in a transaction of its
+// own on a pool.
 func (job Claimed) Return(ctx context.Context, db onerow.DB, state State, failures int, cause error, pause time.Duration) (ours bool, err error) {
 	put := func(ctx context.Context, db onerow.DB, state State) error {
 		n, err := onerow.Affected(ctx, db, sqlEnded, string(state), failures, dbtext.Arg(fault.Redact(cause)), pause.Microseconds(), job.ID, job.Token)

@@ -17,8 +17,8 @@ const sqlFence = `UPDATE onerow_job SET batch_seq = batch_seq + 1, due_at = UTC_
 WHERE id = ? AND token = ? AND state = 'running'`
 
 // Renew proves that the job is this claim's still and renews its lease: the first statement of every batch.
-// With a plan it notes that the job is begun under it. The error is of fault.ErrLeaseLost where another worker
-// has claimed the job since, or an operator has taken it away. One statement, 2 with a plan.
+// With a plan it notes that the job is begun under it. The error is of fault.ErrLeaseLost where another
+// worker has claimed the job since, or an operator has taken it away. One statement, 2 with a plan.
 func (job Claimed) Renew(ctx context.Context, db onerow.DB, lasts time.Duration, plan string) error {
 	n, err := onerow.Affected(ctx, db, sqlFence, lasts.Microseconds(), job.ID, job.Token)
 	switch {

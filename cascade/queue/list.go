@@ -22,10 +22,10 @@ type ListOptions struct {
 	IDs []int64
 	// LastEnded asks for the jobs that have ended last, of any state, in that order and as one page.
 	LastEnded bool
-	// Due and Later, unless both are 0, ask for the open jobs that matter now, as one page: at most Due of those
-	// that are due, the longest waiting first; and at most Later others, those that run before those that are
-	// due soonest. They come in the order in which people read them: running (by their ids), ready, scheduled,
-	// paused, held. A job that changes meanwhile may be missing.
+	// Due and Later, unless both are 0, ask for the open jobs that matter now, as one page: at most Due of
+	// those that are due, the longest waiting first; and at most Later others, those that run before those
+	// that are due soonest. They come in the order in which people read them: running (by their ids), ready,
+	// scheduled, paused, held. A job that changes meanwhile may be missing.
 	Due, Later int
 }
 
@@ -82,9 +82,8 @@ func (o ListOptions) list() (query string, args []any) {
 	return sqlListEnded, ofState
 }
 
-// List returns jobs, open and finished, newest first, with their counts. Two
-// statements, 1 if there is none: the counts of a job that is running may be newer than the rest. Two more for
-// Due and Later.
+// List returns jobs, open and finished, newest first, with their counts. Two statements, 1 if there is none:
+// the counts of a job that is running may be newer than the rest. Two more for Due and Later.
 func List(ctx context.Context, db onerow.DB, o ListOptions) ([]Job, error) {
 	jobs, err := o.read(ctx, db)
 	if err == nil {

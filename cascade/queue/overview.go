@@ -27,8 +27,8 @@ WHERE resource = ? AND due_at > UTC_TIMESTAMP(6) ORDER BY due_at, state, id LIMI
 // sqlOpenJobs reads by the primary key.
 const sqlOpenJobs = openColumns + ` FORCE INDEX (PRIMARY) WHERE j.id IN `
 
-// openJobs reads the open jobs that matter now, without their counts, see [ListOptions].Due. Three statements, 2
-// if none is open.
+// openJobs reads the open jobs that matter now, without their counts, see [ListOptions].Due. Three
+// statements, 2 if none is open.
 func openJobs(ctx context.Context, db onerow.DB, due, later int) ([]Job, error) {
 	parts, args := []string{sqlRunning}, []any{later}
 	err := onerow.Query(ctx, db, sqlQueued, nil, func(rows *sql.Rows) error {

@@ -73,8 +73,8 @@ const defaultBatch = 1000
 // row: see [Job], which does both. Retry lets the deletion go on.
 //
 // It may be called again after any error and any crash, and goes on where it was; what was stuck is tried
-// again. Of two at the same time the later one goes on, the other gets [queue.ErrWrongState], which says so. So
-// does one whose root is deleted again meanwhile. Other errors: [ErrNotKept]; [queue.ErrNoJob];
+// again. Of two at the same time the later one goes on, the other gets [queue.ErrWrongState], which says so.
+// So does one whose root is deleted again meanwhile. Other errors: [ErrNotKept]; [queue.ErrNoJob];
 // [queue.ErrOpenJob], where the root was deleted again since, by another job; those of the plan.
 //
 // No row comes back below one that has taken the key of a deleted row since: what was above it must be back,

@@ -4,15 +4,15 @@ import "errors"
 
 // Errors that end an attempt to work a job.
 var (
-	// ErrLeaseLost means that another worker has claimed the job since, or that an operator has taken it away;
-	// this one has changed nothing with this batch and must stop.
+	// ErrLeaseLost means that another worker has claimed the job since, or that an operator has taken it
+	// away; this one has changed nothing with this batch and must stop.
 	ErrLeaseLost = errors.New("cascade: the lease of the job is lost")
 	// ErrPaused: an operator has paused the job's resource.
 	ErrPaused = errors.New("cascade: the resource is paused")
 	// ErrTurn: the job goes on when those have had their turn that are due, and there is a slot.
 	ErrTurn = errors.New("cascade: the turn of the job is over")
-	// ErrMisfit: the tables are not as the plan has them, so no statement can be made, see graph.Read. Every job
-	// of the plan would meet it.
+	// ErrMisfit: the tables are not as the plan has them, so no statement can be made, see graph.Read. Every
+	// job of the plan would meet it.
 	ErrMisfit = errors.New("the plan does not fit the database")
 	// ErrDrift: the plan or the schema is not the one any more that the job was begun under. How a job fails,
 	// or one worker's part in it, is no answer of a call: queue.Job's LastError and the log have it.

@@ -23,7 +23,8 @@ type Lease interface {
 	Keep(ctx context.Context) error
 	// Limit is how many rows a batch may delete or detach unread.
 	Limit() int
-	// End moves the job to the archive, in its last batch, and notes why, where it was not to delete anything.
+	// End moves the job to the archive, in its last batch, and notes why, where it was not to delete
+	// anything.
 	End(ctx context.Context, tx *onerow.Tx, state queue.State, why string) error
 	// Parked is told of a row that was parked.
 	Parked(ctx context.Context, table, key, cause string)
