@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,12 +38,15 @@ func TestServerStates(t *testing.T) {
 			return get(t, db, job.ID), err
 		}
 		for _, number := range []uint16{1040, 1114, 1317, 1969} { // what applications have met
-			if !slices.Contains(fault.Numbers(), number) {
+			if fault.ServerState(&mysql.MySQLError{Number: number}) == nil {
 				t.Errorf("%d is no state of the server", number)
 			}
 		}
-		for _, number := range fault.Numbers() {
+		for number := range uint16(5000) {
 			refused := fault.ServerState(&mysql.MySQLError{Number: number, Message: "--read-only"})
+			if refused == nil {
+				continue
+			}
 			got, err := attempt(number)
 			if got.State != queue.Ready || got.Failures != 0 || !got.DueAt.After(time.Now().Add(-time.Minute)) || !strings.Contains(got.LastError, refused.Advice) {
 				t.Errorf("%d: %+v", number, got)

@@ -3,8 +3,6 @@ package fault
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -128,6 +126,3 @@ func (s *State) Statement() bool { return s.Advice == tooLong || s.Number == 120
 func (s *State) Everybodys() bool {
 	return s.Advice == noSession || s.Advice == noWrites || s.Advice == statements
 }
-
-// Numbers are the server's errors that are about its state.
-func Numbers() []uint16 { return slices.Sorted(maps.Keys(serverStates)) }
