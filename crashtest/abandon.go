@@ -1,7 +1,6 @@
 package crashtest
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -9,53 +8,37 @@ import (
 	"time"
 )
 
-// abandon makes one run in which the process of the first call stops for good before a statement. Its
-// connection stays open, with its locks, until a session of the retry is seen to wait; then it is killed, as
-// the server does when it notices at last.
-func (x *explorer) abandon(ctx context.Context, p point) (failure *Failure, hung bool, err error) {
-	start, err := x.setup(ctx)
-	if err != nil {
-		return nil, false, err
-	}
-	first := &lane{x.connector, x.faulted}
+// callsAbandoned makes the call in a process that stops for good before a statement. Its connection stays
+// open, with its locks, until a session of the retry is seen to wait; then it is killed, as the server does
+// when it notices at last.
+func (x *explorer) callsAbandoned(ctx context.Context, p point) (answers []error, err error) {
 	s := newStepper(ctx, x.server)
 	s.firstLook = 2 * time.Millisecond // only the retry may wait
-	retry, err := x.stopAndRetry(s, first, p)
-	if cleanup := s.tidy(first, x.spare); cleanup != nil {
-		return nil, false, errors.Join(err, cleanup)
+	retry, err := x.stopAndRetry(s, p)
+	if cleanup := s.tidy(x.lane, x.spare); cleanup != nil {
+		return nil, errors.Join(err, cleanup)
 	}
-	f := failureAt(p, errStopped)
+	answers = []error{errStopped}
 	if retry != nil {
-		f.Answers, err = append(f.Answers, retry.answers...), cmp.Or(err, retry.broken)
+		answers = append(answers, retry.answers...)
+		if err == nil {
+			err = retry.broken
+		}
 	}
 	if errors.Is(err, errStuck) {
 		err = fmt.Errorf("%w: %w", errHung, err)
 	}
-	answer := f.Answers[len(f.Answers)-1]
-	var expiry *expireError
-	switch {
-	case err != nil:
-		return x.hung(f, err)
-	case errors.As(answer, &expiry):
-		return nil, false, expiry
-	case retry == nil || answer != nil:
-		f.Reason = fmt.Sprintf("no call of %d succeeded", len(f.Answers))
-		return f, false, nil
+	if expiry := (*expireError)(nil); err == nil && errors.As(answers[len(answers)-1], &expiry) {
+		err = expiry
 	}
-	if f.Reason, f.Diff, err = x.compare(ctx, start); err != nil || f.Reason == "" {
-		return nil, false, err
-	}
-	if x.w.Expire == nil {
-		f.Reason += " (a lease that the process holds does not run out by itself here: that is what Expire is for)"
-	}
-	return f, false, nil
+	return answers, err
 }
 
 // stopAndRetry lets the statements of a call pass up to the fault point, where its process stops, and makes
 // the call again in another process.
-func (x *explorer) stopAndRetry(s *stepper, first *lane, p point) (retry *process, err error) {
+func (x *explorer) stopAndRetry(s *stepper, p point) (retry *process, err error) {
 	always := func(error) bool { return true }
-	call := startProcess(s.ctx, first, 0, s.events, 1, x.w.Call, always)
+	call := s.start(x.lane, 0, 1, x.w.Call, always)
 	s.procs = []*process{call}
 	for step := 1; call.phase != stopped; step++ {
 		able, err := s.settled()
@@ -73,7 +56,7 @@ func (x *explorer) stopAndRetry(s *stepper, first *lane, p point) (retry *proces
 			}
 		}
 	}
-	retry = startProcess(s.ctx, x.spare, 0, s.events, x.w.MaxCalls-1, x.afterExpiry(x.w.Call), always)
+	retry = s.start(x.spare, 0, maxCalls-1, x.afterExpiry(x.w.Call), always)
 	s.procs[0] = retry
 	for {
 		able, err := s.settled()

@@ -16,8 +16,7 @@ func BenchmarkCompare(b *testing.B) {
 	}
 	snap := snapshot{rowsOf(screens...), rowsOf(comments...)}
 	for b.Loop() {
-		w := world{family, snap, snap}
-		if d := diff(identify(w), identify(w)); d != "" {
+		if d := diff(identify(family, snap, snap), identify(family, snap, snap), faultSides); d != "" {
 			b.Fatal(d)
 		}
 	}

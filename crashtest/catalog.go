@@ -3,9 +3,13 @@ package crashtest
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/onerow/onerow/internal/ident"
 )
 
 // class says how the values of a column are compared.
@@ -34,7 +38,7 @@ type table struct {
 func (t *table) selectSQL() string {
 	fields := make([]string, len(t.columns))
 	for i, c := range t.columns {
-		fields[i] = quote(c.name)
+		fields[i] = ident.Quote(c.name)
 		if c.class == moment {
 			fields[i] += " IS NOT NULL"
 		}
@@ -42,11 +46,8 @@ func (t *table) selectSQL() string {
 	if len(fields) == 0 {
 		fields = []string{"1"} // nothing but the number of rows
 	}
-	return "SELECT " + strings.Join(fields, ", ") + " FROM " + quote(t.name)
+	return "SELECT " + strings.Join(fields, ", ") + " FROM " + ident.Quote(t.name)
 }
-
-// quote makes an identifier of any name that information_schema gave.
-func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
 // sqlColumns lists the columns of the schema's base tables.
 const sqlColumns = `
@@ -73,9 +74,9 @@ func (f found) key() string { return f.table + "." + f.name }
 // loadCatalog finds the tables to compare and how.
 func loadCatalog(ctx context.Context, db *sql.DB, w Workflow) ([]*table, error) {
 	var columns []found
-	err := eachRow(ctx, db, sqlColumns, func(scan func(...any) error) error {
+	err := eachRow(ctx, db, sqlColumns, func(rows *sql.Rows) error {
 		var f found
-		err := scan(&f.table, &f.name, &f.dataType, &f.auto)
+		err := rows.Scan(&f.table, &f.name, &f.dataType, &f.auto)
 		columns = append(columns, f)
 		return err
 	})
@@ -83,9 +84,9 @@ func loadCatalog(ctx context.Context, db *sql.DB, w Workflow) ([]*table, error) 
 		return nil, fmt.Errorf("reading the schema's columns: %w", err)
 	}
 	refs := map[string]string{}
-	err = eachRow(ctx, db, sqlForeignKeys, func(scan func(...any) error) error {
+	err = eachRow(ctx, db, sqlForeignKeys, func(rows *sql.Rows) error {
 		var from, fromColumn, to, toColumn string
-		err := scan(&from, &fromColumn, &to, &toColumn)
+		err := rows.Scan(&from, &fromColumn, &to, &toColumn)
 		refs[from+"."+fromColumn] = to + "." + toColumn
 		return err
 	})
@@ -97,8 +98,7 @@ func loadCatalog(ctx context.Context, db *sql.DB, w Workflow) ([]*table, error) 
 
 // buildCatalog decides for each column. foreignKeys maps column to column.
 func buildCatalog(columns []found, foreignKeys map[string]string, w Workflow) ([]*table, error) {
-	known := map[string]bool{}
-	drawn := map[string]bool{} // columns with generated values
+	known, drawn := map[string]bool{}, map[string]bool{} // drawn: columns with generated values
 	for _, f := range columns {
 		known[f.table], known[f.key()] = true, true
 		if f.auto {
@@ -112,11 +112,9 @@ func buildCatalog(columns []found, foreignKeys map[string]string, w Workflow) ([
 		drawn[name] = true
 	}
 	refs := map[string]string{}
-	for from, to := range foreignKeys {
-		refs[from] = to
-	}
-	for from, to := range w.Refs {
-		refs[from] = to
+	maps.Copy(refs, foreignKeys)
+	maps.Copy(refs, w.Refs)
+	for _, to := range w.Refs {
 		if _, further := refs[to]; !further {
 			drawn[to] = true
 		}
@@ -159,14 +157,14 @@ func domainOf(key string, refs map[string]string, drawn map[string]bool) (string
 	at := key
 	for range len(refs) + 1 {
 		next, ok := refs[at]
-		if ok && next != at {
+		switch {
+		case ok && next != at:
 			at = next
-			continue
-		}
-		if drawn[at] {
+		case drawn[at]:
 			return at, nil
+		default:
+			return "", nil
 		}
-		return "", nil
 	}
 	return "", fmt.Errorf("the references of column %s go in a circle", key)
 }
@@ -174,17 +172,13 @@ func domainOf(key string, refs map[string]string, drawn map[string]bool) (string
 // checkNames refuses names in the workflow that the schema does not have: a typo would compare less than was
 // asked for.
 func checkNames(known map[string]bool, w Workflow) error {
-	names := slices.Concat(w.Tables, w.Ignore, w.Sets)
-	columns := slices.Clone(w.Generated)
-	for from, to := range w.Refs {
-		columns = append(columns, from, to)
-	}
+	columns := slices.Concat(w.Generated, slices.Collect(maps.Keys(w.Refs)), slices.Collect(maps.Values(w.Refs)))
 	for _, name := range columns {
 		if !strings.Contains(name, ".") {
 			return fmt.Errorf("%q in Generated or Refs is not of the form table.column", name)
 		}
 	}
-	for _, name := range append(names, columns...) {
+	for _, name := range slices.Concat(w.Tables, w.Ignore, w.Sets, columns) {
 		if !known[name] {
 			return fmt.Errorf("the schema has no %q, which the workflow names", name)
 		}
@@ -192,15 +186,15 @@ func checkNames(known map[string]bool, w Workflow) error {
 	return nil
 }
 
-// eachRow runs a query and hands each row's Scan to read.
-func eachRow(ctx context.Context, db *sql.DB, query string, read func(scan func(...any) error) error) (err error) {
+// eachRow runs a query and reads each of its rows.
+func eachRow(ctx context.Context, db *sql.DB, query string, read func(*sql.Rows) error) (err error) {
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
 		return err
 	}
-	defer func() { err = withCleanup(err, rows.Close()) }()
+	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		if err := read(rows.Scan); err != nil {
+		if err := read(rows); err != nil {
 			return err
 		}
 	}

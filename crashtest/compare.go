@@ -2,21 +2,14 @@ package crashtest
 
 import (
 	"fmt"
+	"hash/maphash"
 	"slices"
 )
-
-// A world is what a run began with and what it left. The start is part of the comparison because ids that
-// were there before must be followed through the run: a row that should move to the archive with its id must
-// not get another one, though both are "generated".
-type world struct {
-	tables     []*table
-	start, end snapshot
-}
 
 // id is a generated value: the number itself says nothing, only where else it occurs.
 type id struct{ domain, value string }
 
-// node is a row of a world as the comparison sees it.
+// node is a row as the comparison sees it, of the start of a run or of its end.
 type node struct {
 	table int
 	start bool
@@ -36,66 +29,61 @@ type identity struct {
 	colours map[id]uint64
 }
 
-func identify(w world) *identity {
-	it := &identity{tables: w.tables, colours: map[id]uint64{}}
-	for _, phase := range []struct {
-		snap  snapshot
-		start bool
-	}{{w.start, true}, {w.end, false}} {
-		for i, rows := range phase.snap {
+// identify takes what a run began with and what it left. The start is part of the comparison because ids that
+// were there before must be followed through the run: a row that should move to the archive with its id must
+// not get another one, though both are "generated".
+func identify(tables []*table, start, end snapshot) *identity {
+	it := &identity{tables: tables, colours: map[id]uint64{}}
+	for i, snap := range []snapshot{start, end} {
+		for t, rows := range snap {
 			for _, r := range rows {
-				it.add(i, phase.start, r)
+				it.add(node{table: t, start: i == 0, row: r})
 			}
 		}
 	}
 	// Distinct colours can only grow, at most to one for each id.
-	for distinct := 0; ; {
-		refined := it.refine()
-		if refined <= distinct {
-			return it
-		}
-		distinct = refined
+	for before, now := -1, 0; now > before; {
+		before, now = now, it.refine()
 	}
+	return it
 }
 
-func (it *identity) add(tableIndex int, start bool, r row) {
-	t := it.tables[tableIndex]
-	n := node{table: tableIndex, start: start, row: r}
-	h := hash{}
-	h.text(t.name)
-	if start {
-		h.text("start")
-	}
+// seed is of this process: hashes are compared within it.
+var seed = maphash.MakeSeed()
+
+// mix hashes a value of a comparable type into h.
+func mix[T comparable](h uint64, value T) uint64 {
+	return maphash.Comparable(seed, struct {
+		h     uint64
+		value T
+	}{h, value})
+}
+
+func (it *identity) add(n node) {
+	t := it.tables[n.table]
+	n.plain = mix(mix(0, t.name), n.start)
 	for i, c := range t.columns {
-		if c.class == generated && !r[i].null {
-			n.ids = append(n.ids, i)
-			key := it.idOf(n, i)
-			if _, ok := it.colours[key]; !ok {
-				domain := hash{}
-				domain.text(c.domain)
-				it.colours[key] = domain.sum()
-			}
+		if c.class != generated || !n.row[i].Valid {
+			n.plain = mix(mix(n.plain, i), n.row[i])
 			continue
 		}
-		h.cell(i, r[i])
+		n.ids = append(n.ids, i)
+		it.colours[it.idOf(n, i)] = mix(0, c.domain)
 	}
-	n.plain = h.sum()
 	it.nodes = append(it.nodes, n)
 }
 
 func (it *identity) idOf(n node, column int) id {
-	return id{it.tables[n.table].columns[column].domain, n.row[column].text}
+	return id{it.tables[n.table].columns[column].domain, n.row[column].String}
 }
 
 // signature is the row with its ids replaced by their colours.
 func (it *identity) signature(n node) uint64 {
-	h := hash{}
-	h.number(n.plain)
+	h := n.plain
 	for _, column := range n.ids {
-		h.index(column)
-		h.number(it.colours[it.idOf(n, column)])
+		h = mix(mix(h, column), it.colours[it.idOf(n, column)])
 	}
-	return h.sum()
+	return h
 }
 
 // refine gives each id a colour made of its old one and the rows it occurs in. It returns how many colours
@@ -105,23 +93,17 @@ func (it *identity) refine() int {
 	for _, n := range it.nodes {
 		signature := it.signature(n)
 		for _, column := range n.ids {
-			h := hash{}
-			h.number(signature)
-			h.index(column)
 			key := it.idOf(n, column)
-			occurs[key] = append(occurs[key], h.sum())
+			occurs[key] = append(occurs[key], mix(signature, column))
 		}
 	}
 	distinct := map[uint64]bool{}
 	for key, rows := range occurs {
 		slices.Sort(rows)
-		h := hash{}
-		h.number(it.colours[key])
 		for _, r := range rows {
-			h.number(r)
+			it.colours[key] = mix(it.colours[key], r)
 		}
-		it.colours[key] = h.sum()
-		distinct[h.sum()] = true
+		distinct[it.colours[key]] = true
 	}
 	return len(distinct)
 }
@@ -160,9 +142,9 @@ func (it *identity) sortKey(n node) []string {
 	key, drawn := []string{fmt.Sprint(!n.start), fmt.Sprintf("%8d", n.table)}, []string(nil)
 	for i, c := range it.tables[n.table].columns {
 		if c.class == generated {
-			drawn = append(drawn, fmt.Sprintf("%20s", n.row[i].text))
+			drawn = append(drawn, fmt.Sprintf("%20s", n.row[i].String))
 		} else {
-			key = append(key, fmt.Sprint(!n.row[i].null), n.row[i].text)
+			key = append(key, fmt.Sprint(n.row[i].Valid), n.row[i].String)
 		}
 	}
 	return append(key, drawn...)

@@ -1,6 +1,7 @@
 package crashtest
 
 import (
+	"database/sql"
 	"fmt"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ func rowsOf(lines ...string) []row {
 	for _, line := range lines {
 		var r row
 		for field := range strings.SplitSeq(line, ",") {
-			r = append(r, cell{null: field == "-", text: strings.TrimPrefix(field, "-")})
+			r = append(r, sql.NullString{Valid: field != "-", String: strings.TrimPrefix(field, "-")})
 		}
 		rows = append(rows, r)
 	}
@@ -95,12 +96,12 @@ func TestTablesAreComparedUpToGeneratedIds(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			a := identify(world{family, tt.startA, tt.a})
-			b := identify(world{family, tt.startB, tt.b})
-			if d := diff(a, b); (d == "") != tt.same {
+			a := identify(family, tt.startA, tt.a)
+			b := identify(family, tt.startB, tt.b)
+			if d := diff(a, b, faultSides); (d == "") != tt.same {
 				t.Errorf("same: %v\n%s", d == "", d)
 			}
-			if d := diff(b, a); (d == "") != tt.same {
+			if d := diff(b, a, faultSides); (d == "") != tt.same {
 				t.Errorf("the other way round, same: %v\n%s", d == "", d)
 			}
 		})
@@ -108,8 +109,8 @@ func TestTablesAreComparedUpToGeneratedIds(t *testing.T) {
 }
 
 func TestDiffReadsWell(t *testing.T) {
-	a := identify(world{family, snapshot{rowsOf("7,home,1"), nil}, snapshot{rowsOf("7,home,1", "9,help,0"), rowsOf("1,9,good", "2,7,bad")}})
-	b := identify(world{family, snapshot{rowsOf("7,home,1"), nil}, snapshot{rowsOf("7,home,1", "12,help,1"), rowsOf("4,7,bad")}})
+	a := identify(family, snapshot{rowsOf("7,home,1"), nil}, snapshot{rowsOf("7,home,1", "9,help,0"), rowsOf("1,9,good", "2,7,bad")})
+	b := identify(family, snapshot{rowsOf("7,home,1"), nil}, snapshot{rowsOf("7,home,1", "12,help,1"), rowsOf("4,7,bad")})
 	want := `table screen: 2 rows without the fault, 2 rows with it
      id  name  created_at
   -  #2  help  NULL
@@ -118,7 +119,7 @@ table comment: 2 rows without the fault, 1 row with it
      id  screen_id  body
   -  #2  #2         good
 `
-	if d := cmp.Diff(want, diff(a, b)); d != "" {
+	if d := cmp.Diff(want, diff(a, b, faultSides)); d != "" {
 		t.Error(d)
 	}
 
@@ -126,9 +127,9 @@ table comment: 2 rows without the fault, 1 row with it
 	for i := range 20 {
 		many = append(many, fmt.Sprintf("%d,name %02d,1", i+1, i))
 	}
-	a = identify(world{family, snapshot{nil, nil}, snapshot{rowsOf(many...), nil}})
-	b = identify(world{family, snapshot{nil, nil}, snapshot{nil, nil}})
-	if d := diff(a, b); !strings.Contains(d, "… and 8 more") || strings.Count(d, "\n") != 2+maxDiffRows+1 {
+	a = identify(family, snapshot{nil, nil}, snapshot{rowsOf(many...), nil})
+	b = identify(family, snapshot{nil, nil}, snapshot{nil, nil})
+	if d := diff(a, b, faultSides); !strings.Contains(d, "… and 8 more") || strings.Count(d, "\n") != 2+maxDiffRows+1 {
 		t.Errorf("a long difference is not cut:\n%s", d)
 	}
 }
@@ -141,7 +142,7 @@ func TestCellsAreReadable(t *testing.T) {
 		strings.Repeat("ö", 50): strings.Repeat("ö", 39) + "…",
 	}
 	for text, want := range tests {
-		if got := (cell{text: text}).String(); got != want {
+		if got := shown(sql.NullString{Valid: true, String: text}); got != want {
 			t.Errorf("%q is shown as %s", text, got)
 		}
 	}
@@ -212,8 +213,8 @@ func TestSnapshotOfRealTables(t *testing.T) {
 	if d := cmp.Diff([]string{"audit", "child", "par`ent"}, names); d != "" {
 		t.Error(d)
 	}
-	want := snapshot{rowsOf("a", "b"), rowsOf("-", "7"), {{{text: "7"}, {text: "\x00\xff"}, {text: "1"}}}}
-	if d := cmp.Diff(want, snap, cmp.AllowUnexported(cell{})); d != "" {
+	want := snapshot{rowsOf("a", "b"), rowsOf("-", "7"), {{{String: "7", Valid: true}, {String: "\x00\xff", Valid: true}, {String: "1", Valid: true}}}}
+	if d := cmp.Diff(want, snap); d != "" {
 		t.Error(d)
 	}
 	if c := x.tables[1].columns[0]; c.class != generated || c.domain != "par`ent.id" {

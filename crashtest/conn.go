@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"io"
 )
 
 // driverConn is what a wrapped connection has: all that database/sql looks for, as go-sql-driver's and those
@@ -39,7 +40,8 @@ type conn struct {
 }
 
 // execute sends one statement through the connector's interceptor and keeps track of the transaction. run
-// sends a text; discard, if not nil, drops its result.
+// sends a text; discard, if not nil, drops its result. The error is as it is, for database/sql compares it
+// with driver.ErrSkip.
 func (c *conn) execute(ctx context.Context, s Statement, run func(ctx context.Context, query string) error, discard func() error) error {
 	left, uncommitted := closed, ""
 	switch s.Kind {
@@ -89,40 +91,45 @@ func (c *conn) Close() error {
 	return nil
 }
 
+// send sends one statement and returns the result of its last run.
+func send[R any](ctx context.Context, c *conn, s Statement, run func(ctx context.Context, query string) (R, error)) (result R, err error) {
+	discard := func() error {
+		closer, ok := any(result).(io.Closer)
+		if !ok {
+			return nil
+		}
+		result = *new(R)
+		return closer.Close()
+	}
+	err = c.execute(ctx, s, func(ctx context.Context, query string) (err error) {
+		result, err = run(ctx, query)
+		return err
+	}, discard)
+	return result, err
+}
+
 // BeginTx begins a transaction.
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	s := Statement{Kind: kindBegin, SQL: "START TRANSACTION"}
 	if opts.ReadOnly {
 		s.SQL += " READ ONLY"
 	}
-	var begun driver.Tx
-	err := c.execute(ctx, s, func(ctx context.Context, _ string) (err error) {
-		begun, err = c.driverConn.BeginTx(ctx, opts)
-		return err
-	}, nil)
-	if err != nil {
-		return nil, err
-	}
-	return &tx{conn: c, inner: begun}, nil
+	begun, err := send(ctx, c, s, func(ctx context.Context, _ string) (driver.Tx, error) { return c.driverConn.BeginTx(ctx, opts) })
+	return &tx{conn: c, inner: begun}, err
 }
 
-// ExecContext executes a text. The error is as it is, for database/sql compares it with driver.ErrSkip; so in
-// QueryContext.
-func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (result driver.Result, err error) {
-	err = c.execute(ctx, Statement{Kind: kindExec, SQL: query}, func(ctx context.Context, query string) (err error) {
-		result, err = c.driverConn.ExecContext(ctx, query, args)
-		return err
-	}, nil)
-	return result, err
+// ExecContext executes a text.
+func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	return send(ctx, c, Statement{Kind: kindExec, SQL: query}, func(ctx context.Context, query string) (driver.Result, error) {
+		return c.driverConn.ExecContext(ctx, query, args)
+	})
 }
 
 // QueryContext sends a query.
-func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (rows driver.Rows, err error) {
-	err = c.execute(ctx, Statement{Kind: kindQuery, SQL: query}, func(ctx context.Context, query string) (err error) {
-		rows, err = c.driverConn.QueryContext(ctx, query, args)
-		return err
-	}, func() error { return closeRows(&rows) })
-	return rows, err
+func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	return send(ctx, c, Statement{Kind: kindQuery, SQL: query}, func(ctx context.Context, query string) (driver.Rows, error) {
+		return c.driverConn.QueryContext(ctx, query, args)
+	})
 }
 
 // stmt is a prepared statement.
@@ -133,21 +140,17 @@ type stmt struct {
 }
 
 // ExecContext executes the statement.
-func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (result driver.Result, err error) {
-	err = s.conn.execute(ctx, Statement{Kind: kindExec, SQL: s.query, Prepared: true}, func(ctx context.Context, _ string) (err error) {
-		result, err = s.driverStmt.ExecContext(ctx, args)
-		return err
-	}, nil)
-	return result, err
+func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	return send(ctx, s.conn, Statement{Kind: kindExec, SQL: s.query, Prepared: true}, func(ctx context.Context, _ string) (driver.Result, error) {
+		return s.driverStmt.ExecContext(ctx, args)
+	})
 }
 
 // QueryContext executes the statement for its rows.
-func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (rows driver.Rows, err error) {
-	err = s.conn.execute(ctx, Statement{Kind: kindQuery, SQL: s.query, Prepared: true}, func(ctx context.Context, _ string) (err error) {
-		rows, err = s.driverStmt.QueryContext(ctx, args)
-		return err
-	}, func() error { return closeRows(&rows) })
-	return rows, err
+func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	return send(ctx, s.conn, Statement{Kind: kindQuery, SQL: s.query, Prepared: true}, func(ctx context.Context, _ string) (driver.Rows, error) {
+		return s.driverStmt.QueryContext(ctx, args)
+	})
 }
 
 // tx is a transaction begun by BeginTx.
@@ -165,22 +168,4 @@ func (t *tx) Rollback() error { return t.end(kindRollback, "ROLLBACK", t.inner.R
 // end runs with a context of its own: database/sql gives none to COMMIT and ROLLBACK.
 func (t *tx) end(of kind, query string, run func() error) error {
 	return t.conn.execute(context.Background(), Statement{Kind: of, SQL: query}, func(context.Context, string) error { return run() }, nil)
-}
-
-// closeRows closes rows that nobody will read, once, if there are any.
-func closeRows(rows *driver.Rows) error {
-	if *rows == nil {
-		return nil
-	}
-	unread := *rows
-	*rows = nil
-	return unread.Close()
-}
-
-// withCleanup is err itself where the cleanup went well, so that plain comparisons still work.
-func withCleanup(err, cleanup error) error {
-	if cleanup == nil {
-		return err
-	}
-	return errors.Join(err, cleanup)
 }

@@ -17,9 +17,7 @@ var faultSides = sides{"without the fault", "with it"}
 
 // diff shows the rows in which the end of two runs differs, ids renumbered (#1, #2 …). Empty when they are
 // equal.
-func diff(want, got *identity) string { return diffOf(want, got, faultSides) }
-
-func diffOf(want, got *identity, names sides) string {
+func diff(want, got *identity, names sides) string {
 	if slices.Equal(want.fingerprint(), got.fingerprint()) {
 		return ""
 	}
@@ -54,10 +52,12 @@ func (it *identity) rendered() [][][]string {
 			continue
 		}
 		fields := make([]string, len(n.row))
-		for i, c := range n.row {
-			fields[i] = c.String()
-			if !c.null && it.tables[n.table].columns[i].class == moment {
-				fields[i] = map[string]string{"0": "NULL", "1": "a time"}[c.text]
+		for i, v := range n.row {
+			fields[i] = shown(v)
+		}
+		for i, c := range it.tables[n.table].columns {
+			if c.class == moment {
+				fields[i] = map[string]string{"0": "NULL", "1": "a time"}[n.row[i].String]
 			}
 		}
 		for _, column := range n.ids {
@@ -77,40 +77,32 @@ func subtract(a, b [][]string) [][]string {
 	for _, r := range b {
 		count[strings.Join(r, "\x00")]++
 	}
-	var rest [][]string
-	for _, r := range a {
+	return slices.DeleteFunc(slices.Clone(a), func(r []string) bool {
 		key := strings.Join(r, "\x00")
-		if count[key] > 0 {
-			count[key]--
-			continue
-		}
-		rest = append(rest, r)
-	}
-	return rest
+		count[key]--
+		return count[key] >= 0
+	})
 }
 
 func writeTable(b *strings.Builder, t *table, names sides, want, got int, missing, extra [][]string) {
 	fmt.Fprintf(b, "table %s: %s %s, %s %s\n", t.name, count(want, "row"), names.want, count(got, "row"), names.got)
-	head := make([]string, len(t.columns))
-	for i, c := range t.columns {
-		head[i] = c.name
-	}
-	lines := [][]string{append([]string{" "}, head...)}
-	for _, part := range []struct {
-		sign string
-		rows [][]string
-	}{{"-", missing}, {"+", extra}} {
-		for i, r := range part.rows {
-			if i == maxDiffRows {
-				lines = append(lines, []string{part.sign, fmt.Sprintf("… and %d more", len(part.rows)-i)})
-				break
-			}
-			lines = append(lines, append([]string{part.sign}, r...))
-		}
-	}
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	for _, line := range lines {
-		_, _ = fmt.Fprintln(w, "  "+strings.Join(line, "\t")) //nolint:errcheck // a strings.Builder takes all
+	line := func(sign string, fields ...string) {
+		_, _ = fmt.Fprintf(w, "  %s\t%s\n", sign, strings.Join(fields, "\t")) //nolint:errcheck // a strings.Builder takes all
+	}
+	var head []string
+	for _, c := range t.columns {
+		head = append(head, c.name)
+	}
+	line(" ", head...)
+	for i, rows := range [][][]string{missing, extra} {
+		sign := "-+"[i : i+1]
+		for _, r := range rows[:min(len(rows), maxDiffRows)] {
+			line(sign, r...)
+		}
+		if more := len(rows) - maxDiffRows; more > 0 {
+			line(sign, fmt.Sprintf("… and %d more", more))
+		}
 	}
 	_ = w.Flush() //nolint:errcheck // likewise
 }

@@ -24,7 +24,7 @@
 //	          ▼ for each statement, for each Fault that can happen to it
 //	fault     Setup ─ Call ┬─ nil ───────────────────────────▶ compare ─ Call again ─ compare
 //	                       └─ error ─ Call again until nil ──▶ compare
-//	                                  (MaxCalls, 3)
+//	                                  (3 calls in all)
 //
 // The comparison is with the tables after the call without faults. What must differ between runs is taken out
 // of it: values of auto-increment columns, and of columns that refer to them (foreign keys, Refs), count only
@@ -121,15 +121,10 @@
 // other, in each order): the tables, compared as Run does, and all answers together must be those of one of
 // them. AsOnce holds it against one call alone; Judge decides by itself.
 //
-// Which schedules there are, Race says:
-//
-//   - Preemptions: how often one may switch from a copy that could go on (2).
-//   - Every: with fewer interleavings than this all are run (5,000).
-//   - Stops: also those in which a process stops for good before one of its statements.
-//
-// That is all, where the statements have fewer than 5,000 interleavings (two copies of 7: 3,432), else all
-// with at most two preemptions. A preemption is a switch away from a copy that could go on; races that need
-// more than two are rare. Schedules with fewer come first, so the first failure is among the simplest:
+// All schedules are run where the statements have fewer than 5,000 interleavings (two copies of 7: 3,432),
+// else all with at most two preemptions ([Race.Every], [Race.Preemptions]). A preemption is a switch away from
+// a copy that could go on; races that need more than two are rare. Schedules with fewer come first, so the
+// first failure is among the simplest:
 //
 //	crashtest: workflow "book": 6 of 35 interleavings end as they must not
 //	schedule AABBBBAA (1 preemption); crashtest.Replay(ctx, race, "AABBBBAA") runs it again
@@ -176,14 +171,7 @@
 //
 // # Statement counts
 //
-// Wrap and Count are of use alone, for tests that hold a number of round trips:
-//
-//	connector := crashtest.Wrap(c)
-//	db := sql.OpenDB(connector)
-//	log, err := crashtest.Count(connector, func() error { return Buy(ctx, db, "request-1", "ann", "shoe") })
-//	if len(log) != 5 {
-//		t.Errorf("%d statements:\n%s", len(log), log)
-//	}
+// Wrap and Count are of use alone, for tests that hold a number of round trips.
 //
 // Open this package when a fault, a schedule or a report of the explorations changes.
 package crashtest

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow/internal/ident"
 )
 
 // callLimit bounds one call of the workflow. One that takes longer hangs, usually at a lock that an earlier
@@ -19,24 +21,27 @@ const callLimit = 20 * time.Second
 // maxFailures ends the exploration of a workflow that fails everywhere.
 const maxFailures = 25
 
-// explorer runs one workflow. Its handles live as long as it: the faulted one for Call, a plain one for Setup
-// and Check, the observer's, and a spare one.
+// maxCalls is how many calls, the faulted one included, may be needed until one returns nil.
+const maxCalls = 3
+
+// explorer runs one workflow. Its handles live as long as it: the lane for Call, a plain one for Setup and
+// Check, and the observer's.
 type explorer struct {
-	w         Workflow
-	connector *Connector
-	faulted   *sql.DB
-	plain     *sql.DB
-	observer  *sql.DB
-	spare     *lane // of the process that retries after one that stopped
-	server    *server
-	tables    []*table
+	w Workflow
+	*lane
+	spare    *lane   // of the process that retries after one that stopped
+	copies   []*lane // of a race, one for each copy
+	plain    *sql.DB
+	observer *sql.DB
+	server   *server
+	tables   []*table
 
 	start  *identity // the tables after Setup
 	want   *identity // start and end of a call without faults
 	learnt Log
 }
 
-func newExplorer(ctx context.Context, w Workflow) (*explorer, error) {
+func newExplorer(ctx context.Context, w Workflow, copies int) (*explorer, error) {
 	if err := w.check(); err != nil {
 		return nil, err
 	}
@@ -60,21 +65,26 @@ func newExplorer(ctx context.Context, w Workflow) (*explorer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the DSN: %w", err)
 	}
-	x := &explorer{w: w, connector: &Connector{inner: inner, identify: true}}
-	x.faulted, x.plain, x.observer = w.pool(x.connector), sql.OpenDB(inner), sql.OpenDB(observing)
-	x.spare = newLane(w, inner)
-	x.faulted.SetMaxIdleConns(maxIdle)
-	if x.server, err = newServer(ctx, x.observer, !slices.Contains(w.Without, Abandoned)); err != nil {
-		return nil, withCleanup(err, x.close())
+	x := &explorer{w: w, lane: newLane(w, inner), spare: newLane(w, inner), plain: sql.OpenDB(inner), observer: sql.OpenDB(observing)}
+	for range copies {
+		x.copies = append(x.copies, newLane(w, inner))
 	}
-	if x.tables, err = loadCatalog(ctx, x.observer, w); err != nil {
-		return nil, withCleanup(err, x.close())
+	x.server, err = newServer(ctx, x.observer, !slices.Contains(w.Without, Abandoned))
+	if err == nil {
+		x.tables, err = loadCatalog(ctx, x.observer, w)
+	}
+	if err != nil {
+		return nil, errors.Join(err, x.close())
 	}
 	return x, nil
 }
 
 func (x *explorer) close() error {
-	return errors.Join(x.faulted.Close(), x.plain.Close(), x.observer.Close(), x.spare.db.Close())
+	errs := []error{x.plain.Close(), x.observer.Close()}
+	for _, l := range append(x.copies, x.lane, x.spare) {
+		errs = append(errs, l.db.Close())
+	}
+	return errors.Join(errs...)
 }
 
 func (x *explorer) explore(ctx context.Context, report *Report) (err error) {
@@ -92,7 +102,7 @@ func (x *explorer) explore(ctx context.Context, report *Report) (err error) {
 			err = ctx.Err() // of the exploration: what the calls answered says nothing then
 		}
 		if err != nil {
-			return withCleanup(fmt.Errorf("%s: %w", p, err), failures.orNil())
+			return errors.Join(fmt.Errorf("%s: %w", p, err), failures.orNil())
 		}
 		report.FaultPoints++
 		failures.Runs = report.FaultPoints
@@ -130,7 +140,7 @@ func (x *explorer) learn(ctx context.Context) error {
 		if err := sameStatements(x.learnt, log); err != nil {
 			return err
 		}
-		if d := diff(x.want, got); d != "" {
+		if d := diff(x.want, got, faultSides); d != "" {
 			return fmt.Errorf("two calls without faults leave different tables: columns with generated values belong into Refs or Generated, "+
 				"times and random values into Ignore (- first, + second):\n%s", d)
 		}
@@ -176,11 +186,11 @@ func (x *explorer) setup(ctx context.Context) (snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen := identify(world{tables: x.tables, end: start})
+	seen := identify(x.tables, nil, start)
 	if x.start == nil {
 		x.start = seen
 	}
-	if d := diff(x.start, seen); d != "" {
+	if d := diff(x.start, seen, faultSides); d != "" {
 		return nil, fmt.Errorf("the tables are not the same after each Setup (- first, + now):\n%s", d)
 	}
 	return start, nil
@@ -202,7 +212,7 @@ func (x *explorer) empty(ctx context.Context) error {
 	// All behind it: a trigger may fill a table that is still empty.
 	var queries []string
 	for _, name := range x.w.Empty[first:] {
-		queries = append(queries, "DELETE FROM "+quote(name))
+		queries = append(queries, "DELETE FROM "+ident.Quote(name))
 	}
 	if _, err := x.observer.ExecContext(ctx, strings.Join(queries, "; ")); err != nil {
 		return fmt.Errorf("emptying the tables: %w", err)
@@ -221,7 +231,7 @@ func (x *explorer) look(ctx context.Context, start snapshot) (*identity, error) 
 			return nil, &checkError{err}
 		}
 	}
-	return identify(world{tables: x.tables, start: start, end: end}), nil
+	return identify(x.tables, start, end), nil
 }
 
 // checkError tells what the workflow's Check says from what goes wrong with reading.
@@ -245,11 +255,11 @@ func (x *explorer) call(ctx context.Context, in *injector) (answer, broken error
 		in.cancel = cancel
 		x.connector.intercept(in.intercept)
 	}
-	answer = x.w.Call(ctx, x.faulted)
+	answer = x.w.Call(ctx, x.db)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return answer, fmt.Errorf("%w: no answer within %s", errHung, callLimit)
 	}
-	if err := settle(x.faulted); err != nil {
+	if err := settle(x.db); err != nil {
 		return answer, fmt.Errorf("%w: %w", errHung, err)
 	}
 	for _, session := range x.connector.takeEnded() {

@@ -326,7 +326,6 @@ func TestWorkflowThatCannotBeExplored(t *testing.T) {
 	}{
 		{"nothing given", func(w *Workflow) { *w = Workflow{} }, "lacks DSN and Setup and Call"},
 		{"no schema", func(w *Workflow) { w.DSN = "root@tcp(127.0.0.1:1)/" }, "names no schema"},
-		{"MaxCalls", func(w *Workflow) { w.MaxCalls = 1 }, "MaxCalls is 1"},
 		{"unknown name", func(w *Workflow) { w.Ignore = []string{"purchase.crated_at"} }, `"purchase.crated_at"`},
 		{"not a column", func(w *Workflow) { w.Generated = []string{"audit"} }, "table.column"},
 		{"a circle", func(w *Workflow) {

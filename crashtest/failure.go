@@ -25,10 +25,6 @@ type Failure struct {
 	point point
 }
 
-func failureAt(p point, answers ...error) *Failure {
-	return &Failure{Index: p.Index, Fault: p.Fault, point: p, Answers: answers}
-}
-
 func (f *Failure) raced() bool { return f.Index == 0 }
 
 // String is the failure in full.

@@ -1,6 +1,7 @@
 package crashtest
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -48,52 +49,39 @@ func (in *injector) intercept(ctx context.Context, e *execution) error {
 
 // fire is the fault. What it returns is what the driver would return.
 func (in *injector) fire(ctx context.Context, e *execution) error {
+	var err error
+	switch in.point.Fault { // these come after the statement's work
+	case CutAfter, KillAfter:
+		err = e.run(ctx)
+	case CutInside:
+		err = e.part(ctx, e.uncommitted)
+	case DeadlockAfter:
+		err = e.part(ctx, cmp.Or(e.uncommitted, e.SQL))
+	}
+	if errors.Is(err, driver.ErrSkip) {
+		return err
+	}
 	switch in.point.Fault {
 	case CutBefore:
 		in.cut(e)
 		return driver.ErrBadConn
-	case CutLost:
-		in.cut(e)
-		return mysql.ErrInvalidConn
-	case CutAfter:
-		if err := e.run(ctx); errors.Is(err, driver.ErrSkip) {
-			return err
-		}
+	case CutLost, CutAfter, CutInside:
 		in.cut(e)
 		return mysql.ErrInvalidConn
 	case KillBefore:
 		in.note(in.server.kill(e.conn.serverID))
 		return e.run(ctx)
 	case KillAfter:
-		err := e.run(ctx)
-		if !errors.Is(err, driver.ErrSkip) {
-			in.note(in.server.kill(e.conn.serverID))
-		}
+		in.note(in.server.kill(e.conn.serverID))
 		return err
-	case DeadlockBefore, RefusedCertification, RefusedCommit:
-		return in.rollback(e)
-	case CutInside:
-		if err := e.part(ctx, e.uncommitted); errors.Is(err, driver.ErrSkip) {
-			return err
-		}
-		in.cut(e)
-		return mysql.ErrInvalidConn
-	case DeadlockAfter:
-		query := e.SQL
-		if e.uncommitted != "" {
-			query = e.uncommitted
-		}
-		if err := e.part(ctx, query); errors.Is(err, driver.ErrSkip) {
-			return err
-		}
-		in.note(e.drop())
+	case DeadlockBefore, DeadlockAfter, RefusedCertification, RefusedCommit:
 		return in.rollback(e)
 	case LockWait:
 		if e.Begins {
 			in.note(sendPastLog(e.conn, "START TRANSACTION"))
 			e.conn.inTx = true
 		}
-		return &mysql.MySQLError{Number: 1205, SQLState: [5]byte([]byte("HY000")), Message: "Lock wait timeout exceeded; try restarting transaction"}
+		return answer(1205, "HY000", "Lock wait timeout exceeded; try restarting transaction")
 	case CancelBefore:
 		in.cancel()
 		return e.run(ctx)
@@ -102,6 +90,11 @@ func (in *injector) fire(ctx context.Context, e *execution) error {
 	}
 	in.note(fmt.Errorf("unknown fault %q", in.point.Fault))
 	return e.run(ctx)
+}
+
+// answer is an error as the server's.
+func answer(number uint16, state, message string) error {
+	return &mysql.MySQLError{Number: number, SQLState: [5]byte([]byte(state)), Message: message}
 }
 
 // cancelDuring executes the statement although its context ends, then drops the connection as the driver
@@ -142,15 +135,15 @@ func (in *injector) cut(e *execution) {
 
 // rollback ends the session's transaction on the server, as the server does before it answers so.
 func (in *injector) rollback(e *execution) error {
-	in.note(sendPastLog(e.conn, "ROLLBACK"))
+	in.note(errors.Join(e.drop(), sendPastLog(e.conn, "ROLLBACK")))
 	e.conn.inTx = false
 	switch in.point.Fault {
 	case RefusedCertification:
-		return &mysql.MySQLError{Number: 3101, SQLState: [5]byte([]byte("40000")), Message: "Plugin instructed the server to rollback the current transaction."}
+		return answer(3101, "40000", "Plugin instructed the server to rollback the current transaction.")
 	case RefusedCommit:
-		return &mysql.MySQLError{Number: 1180, SQLState: [5]byte([]byte("HY000")), Message: "Got error 149 - 'Lock deadlock; Retry transaction' during COMMIT"}
+		return answer(1180, "HY000", "Got error 149 - 'Lock deadlock; Retry transaction' during COMMIT")
 	}
-	return &mysql.MySQLError{Number: 1213, SQLState: [5]byte([]byte("40001")), Message: "Deadlock found when trying to get lock; try restarting transaction"}
+	return answer(1213, "40001", "Deadlock found when trying to get lock; try restarting transaction")
 }
 
 // sendPastLog sends a statement without arguments.

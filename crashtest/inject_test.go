@@ -175,8 +175,7 @@ func faulted(t *testing.T, x *explorer, p point, learnt Log, saw *outcome) outco
 
 func explorerOf(t *testing.T, w Workflow) *explorer {
 	t.Helper()
-	w.MaxCalls = 3
-	x, err := newExplorer(t.Context(), w)
+	x, err := newExplorer(t.Context(), w, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

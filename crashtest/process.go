@@ -23,9 +23,9 @@ const (
 	stopped                // abandoned: it stands still for ever
 )
 
-// process runs one copy of the workflow on a connector of its own, in a goroutine of its own. Its statements
-// wait in intercept until the scheduler lets them go. All but the last group of fields belongs to the
-// scheduler's goroutine.
+// process runs one copy of the workflow on a lane of its own, in a goroutine of its own. Its statements wait
+// in intercept until the scheduler lets them go. All but the last group of fields belongs to the scheduler's
+// goroutine.
 type process struct {
 	copy  int
 	lane  *lane
@@ -44,7 +44,7 @@ type process struct {
 
 	gone   chan struct{} // closed when nothing is sent any more
 	skip   atomic.Pointer[string]
-	events chan<- event
+	events chan<- func()
 	cancel context.CancelFunc
 	over   chan struct{} // closed when its goroutine ends
 }
@@ -54,25 +54,6 @@ type request struct {
 	Statement
 	turn chan struct{}
 }
-
-// event is what a process tells the scheduler.
-type event struct {
-	p    *process
-	kind eventKind
-	r    *request // arrived
-	err  error    // returned: of the statement
-	// of ended
-	answers []error
-	broken  error
-}
-
-type eventKind int
-
-const (
-	eventArrived eventKind = iota
-	eventReturned
-	eventEnded
-)
 
 // errStopped is the answer to every statement of a process that was abandoned, once nobody looks at it any
 // more.
@@ -90,45 +71,47 @@ type lane struct {
 }
 
 func newLane(w Workflow, inner driver.Connector) *lane {
-	c := &Connector{inner: inner, identify: true}
-	db := w.pool(c)
-	db.SetMaxIdleConns(maxIdle)
-	return &lane{c, db}
+	l := &lane{connector: &Connector{inner: inner, identify: true}}
+	if w.Wrap != nil {
+		l.db = sql.OpenDB(w.Wrap(l.connector))
+	} else {
+		l.db = sql.OpenDB(l.connector)
+	}
+	l.db.SetMaxIdleConns(maxIdle)
+	return l
 }
 
-// startProcess runs calls until one needs no other, at most limit.
-func startProcess(ctx context.Context, l *lane, copyIndex int, events chan<- event, limit int,
-	call func(context.Context, *sql.DB) error, again func(error) bool,
-) *process {
-	ctx, cancel := context.WithCancel(ctx)
-	p := &process{copy: copyIndex, lane: l, events: events, cancel: cancel, gone: make(chan struct{}), over: make(chan struct{}), since: time.Now()}
+// start has a process run calls until one needs no other, at most limit.
+func (s *stepper) start(l *lane, copyIndex, limit int, call func(context.Context, *sql.DB) error, again func(error) bool) *process {
+	ctx, cancel := context.WithCancel(s.ctx)
+	p := &process{copy: copyIndex, lane: l, events: s.events, cancel: cancel, gone: make(chan struct{}), over: make(chan struct{}), since: time.Now()}
 	l.connector.refuse(nil)
-	l.connector.intercept(p.intercept)
+	l.connector.intercept(func(ctx context.Context, e *execution) error { return s.park(ctx, p, e) })
 	go func() {
 		defer close(p.over)
-		p.live(ctx, limit, call, again)
+		var answers []error
+		broken := errors.New("the call ended its goroutine (t.Fatal is for the test's own)")
+		defer func() { p.tell(func() { s.ended(p, answers, broken) }) }()
+		answers, broken = p.live(ctx, limit, call, again)
 	}()
 	return p
 }
 
-func (p *process) live(ctx context.Context, limit int, call func(context.Context, *sql.DB) error, again func(error) bool) {
-	end := event{p: p, kind: eventEnded, broken: errors.New("the call ended its goroutine (t.Fatal is for the test's own)")}
-	defer func() { p.tell(end) }()
+func (p *process) live(ctx context.Context, limit int, call func(context.Context, *sql.DB) error, again func(error) bool) (answers []error, broken error) {
 	for range limit {
 		err := call(ctx, p.lane.db)
-		end.answers = append(end.answers, err)
+		answers = append(answers, err)
 		if p.isGone() {
 			break
 		}
 		if hanging := settle(p.lane.db); hanging != nil {
-			end.broken = fmt.Errorf("%w: %w", errHung, hanging)
-			return
+			return answers, fmt.Errorf("%w: %w", errHung, hanging)
 		}
 		if err == nil || !again(err) {
 			break
 		}
 	}
-	end.broken = nil
+	return answers, nil
 }
 
 func (p *process) isGone() bool {
@@ -140,27 +123,27 @@ func (p *process) isGone() bool {
 	}
 }
 
-// tell hands an event over, unless nobody listens any more.
-func (p *process) tell(e event) {
+// tell has the scheduler do something, unless it listens no more.
+func (p *process) tell(event func()) {
 	select {
-	case p.events <- e:
+	case p.events <- event:
 	case <-p.gone:
 	}
 }
 
-// intercept parks the statement until its turn. A statement that the driver wants prepared first (ErrSkip)
-// comes a second time, and goes on as the same step.
-func (p *process) intercept(ctx context.Context, e *execution) error {
+// park holds a statement of a process until its turn. A statement that the driver wants prepared first
+// (ErrSkip) comes a second time, and goes on as the same step.
+func (s *stepper) park(ctx context.Context, p *process, e *execution) error {
 	if p.isGone() {
 		return errStopped
 	}
 	skipped := p.skip.Swap(nil)
 	if skipped == nil || !e.Prepared || e.SQL != *skipped {
 		if skipped != nil {
-			p.tell(event{p: p, kind: eventReturned, err: errors.New("the statement could not be prepared")})
+			p.tell(func() { s.returned(p, errors.New("the statement could not be prepared")) })
 		}
 		r := &request{e.Statement, make(chan struct{})}
-		p.tell(event{p: p, kind: eventArrived, r: r})
+		p.tell(func() { s.arrived(p, r) })
 		select {
 		case <-r.turn:
 		case <-p.gone:
@@ -172,7 +155,7 @@ func (p *process) intercept(ctx context.Context, e *execution) error {
 		p.skip.Store(&e.SQL)
 		return err
 	}
-	p.tell(event{p: p, kind: eventReturned, err: err})
+	p.tell(func() { s.returned(p, err) })
 	return err
 }
 
@@ -183,12 +166,10 @@ func (p *process) release() error {
 	defer p.cancel()
 	p.lane.connector.refuse(errStopped)
 	close(p.gone)
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
 	select {
 	case <-p.over:
 		return nil
-	case <-timer.C:
+	case <-time.After(patience):
 		return fmt.Errorf("the call did not return within %s of the end of its process: does it wait, through another handle than its own, for what that process has locked? "+
 			"Then leave Abandoned out (Without)", patience)
 	}

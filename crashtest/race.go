@@ -4,17 +4,20 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
 // Race is a workflow that runs two or three times at once, to be stepped through the interleavings of its
 // statements.
 type Race struct {
 	// Workflow says where, from which state and what is compared, as for Run. An answer that asks for a
-	// repetition (Again) has the call made again, at most MaxCalls times, default 3; its statements are
-	// further steps. Once is of no meaning here.
+	// repetition (Again) has the call made again, at most three times in all; its statements are further
+	// steps. Once is of no meaning here.
 	Workflow
 
 	// Calls are the two or three that run. Default: Call, twice.
@@ -29,8 +32,8 @@ type Race struct {
 	// where the end state or the answers, one for each copy, are wrong. Check is asked as well, if set.
 	Judge func(ctx context.Context, db *sql.DB, answers []error) error
 
-	// Again says which answers make a caller repeat the request. Default: errors 1213, 1205, 1020, 1180 and
-	// 3101, and a lost connection.
+	// Again says which answers make a caller repeat the request. Default: errors 1213, 1205, 1020, 1180,
+	// 1467 and 3101, a server that takes no writes at present, and a lost connection.
 	Again func(answer error) bool
 
 	// Stops: also the schedules in which a process stops for good before one of its statements, with its
@@ -112,7 +115,7 @@ func ExploreRace(ctx context.Context, r Race) (RaceReport, error) {
 	x, err := newRacer(ctx, r)
 	if err == nil {
 		err = x.exploreRace(ctx, &report)
-		err = withCleanup(err, x.close())
+		err = errors.Join(err, x.close())
 	}
 	report.Elapsed = time.Since(begin)
 	return report, explored(r.Name, err)
@@ -124,7 +127,7 @@ func Replay(ctx context.Context, r Race, schedule string) (table string, err err
 	x, err := newRacer(ctx, r)
 	if err == nil {
 		table, err = x.replay(ctx, schedule)
-		err = withCleanup(err, x.close())
+		err = errors.Join(err, x.close())
 	}
 	return table, explored(r.Name, err)
 }
@@ -137,22 +140,14 @@ func (r *Race) complete() error {
 	if len(r.Calls) > 0 {
 		r.Call = r.Calls[0]
 	}
-	r.MaxCalls = cmp.Or(r.MaxCalls, 3)
-	once := r.MaxCalls == 1 // a call that is not repeated makes sense here, for Explore it does not
-	if once {
-		r.MaxCalls = 2
-	}
 	if err := r.check(); err != nil {
 		return err
-	}
-	if once {
-		r.MaxCalls = 1
 	}
 	if len(r.Calls) < 2 || len(r.Calls) > 3 {
 		return fmt.Errorf("%d copies: 2 or 3 can be stepped", len(r.Calls))
 	}
 	if r.Again == nil {
-		r.Again = transient
+		r.Again = mysqlerr.MayRunAgain
 	}
 	r.Preemptions = cmp.Or(r.Preemptions, 2)
 	r.Every = cmp.Or(r.Every, 5000)

@@ -12,10 +12,9 @@ import (
 // racer explores one race.
 type racer struct {
 	*explorer
-	race  Race
-	lanes []*lane // one for each copy
-	ends  []ending
-	spin  int
+	race Race
+	ends []ending
+	spin int
 }
 
 // ending is what a serial execution leaves.
@@ -47,25 +46,9 @@ func newRacer(ctx context.Context, r Race) (*racer, error) {
 		return nil, err
 	}
 	w := r.Workflow
-	w.MaxCalls = 2 // counts for Explore only
 	w.Without = nil
-	base, err := newExplorer(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	x := &racer{explorer: base, race: r}
-	for range r.Calls {
-		x.lanes = append(x.lanes, newLane(w, x.connector.inner))
-	}
-	return x, nil
-}
-
-func (x *racer) close() error {
-	var errs []error
-	for _, l := range x.lanes {
-		errs = append(errs, l.db.Close())
-	}
-	return errors.Join(append(errs, x.explorer.close())...)
+	base, err := newExplorer(ctx, w, len(r.Calls))
+	return &racer{explorer: base, race: r}, err
 }
 
 func (x *racer) all() string { return "ABC"[:len(x.race.Calls)] }
@@ -97,7 +80,7 @@ func (x *racer) exploreRace(ctx context.Context, report *RaceReport) (err error)
 		}
 		r, err := x.follow(ctx, prefix, report, failures, orders)
 		if err != nil {
-			return withCleanup(err, failures.orNil())
+			return errors.Join(err, failures.orNil())
 		}
 		switch {
 		case r.diverged:
@@ -166,13 +149,13 @@ func (x *racer) play(ctx context.Context, prefix, order string, mayStop bool) (*
 		if !strings.Contains(order, string(letterOf(i))) {
 			continue
 		}
-		s.procs = append(s.procs, startProcess(ctx, x.lanes[i], i, s.events, x.race.MaxCalls, call, x.race.Again))
+		s.procs = append(s.procs, s.start(x.copies[i], i, maxCalls, call, x.race.Again))
 	}
 	err = x.drive(r)
 	if errors.Is(err, errStuck) || errors.Is(err, errHung) {
 		r.stuck, err = err, nil
 	}
-	if cleanup := s.tidy(append([]*lane{x.spare}, x.lanes...)...); err != nil || cleanup != nil {
+	if cleanup := s.tidy(append(x.copies, x.spare)...); err != nil || cleanup != nil {
 		return nil, errors.Join(err, cleanup)
 	}
 	for _, p := range s.procs {
@@ -192,8 +175,7 @@ func (x *racer) play(ctx context.Context, prefix, order string, mayStop bool) (*
 		return r, nil
 	}
 	r.end, err = x.look(ctx, start)
-	var failed *checkError
-	if errors.As(err, &failed) {
+	if failed := (*checkError)(nil); errors.As(err, &failed) {
 		r.check, err = failed, nil
 	}
 	return r, err
@@ -233,7 +215,7 @@ func (x *racer) again(s *stepper) {
 	i := slices.IndexFunc(s.procs, func(p *process) bool { return p.phase == stopped })
 	old := s.procs[i]
 	s.trace.note(old, "its caller asks again")
-	p := startProcess(s.ctx, x.spare, old.copy, s.events, x.race.MaxCalls, x.afterExpiry(x.race.Calls[old.copy]), x.race.Again)
+	p := s.start(x.spare, old.copy, maxCalls, x.afterExpiry(x.race.Calls[old.copy]), x.race.Again)
 	p.row = old.row
 	s.procs[i] = p
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-sql-driver/mysql"
+	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
 // serial runs the copies one after the other, in every order, and the first order twice. AsOnce: one call
@@ -32,7 +32,7 @@ func (x *racer) serial(ctx context.Context) (statements []int, err error) {
 		if i == 1 && e.key != x.ends[0].key && x.race.Judge == nil {
 			return nil, fmt.Errorf("two serial executions in the same order differ: columns with generated values belong into Refs or Generated, "+
 				"times and random values into Ignore\nanswers: %s, then %s\n%s", answersText(x.ends[0].answers), answersText(e.answers),
-				diffOf(x.ends[0].tables, e.tables, sides{"first", "second"}))
+				diff(x.ends[0].tables, e.tables, sides{"first", "second"}))
 		}
 		x.ends = append(x.ends, e)
 	}
@@ -67,8 +67,7 @@ func (x *racer) works(statements []int) error {
 	}
 	for _, e := range x.ends {
 		for _, answer := range e.answers {
-			var server *mysql.MySQLError
-			if !errors.As(answer, &server) || refusal(server.Number) {
+			if n := mysqlerr.Number(answer); n == 0 || slices.Contains(refusals, n) {
 				return nil
 			}
 		}
@@ -76,15 +75,9 @@ func (x *racer) works(statements []int) error {
 	return fmt.Errorf("every copy fails in every serial execution: %w", x.ends[0].answers[0])
 }
 
-// refusal says whether a constraint's decision has this number: a duplicate key, a foreign key, a CHECK
-// (MySQL, MariaDB), a SIGNAL.
-func refusal(number uint16) bool {
-	switch number {
-	case 1062, 1451, 1452, 3819, 4025, 1644:
-		return true
-	}
-	return false
-}
+// refusals are the numbers of a constraint's decision: a duplicate key, a foreign key, a CHECK (MySQL,
+// MariaDB), a SIGNAL.
+var refusals = []uint16{1062, 1451, 1452, 3819, 4025, 1644}
 
 func (x *racer) differentEnds() int {
 	keys := map[string]bool{}
@@ -104,12 +97,11 @@ func (x *racer) keyOf(r *run) string {
 func answersText(answers []error) string {
 	texts := make([]string, len(answers))
 	for i, err := range answers {
-		var server *mysql.MySQLError
-		switch {
+		switch n := mysqlerr.Number(err); {
 		case err == nil:
 			texts[i] = "nil"
-		case errors.As(err, &server):
-			texts[i] = fmt.Sprintf("error %d", server.Number)
+		case n != 0:
+			texts[i] = fmt.Sprintf("error %d", n)
 		default:
 			texts[i] = fmt.Sprintf("%q", strings.Map(func(c rune) rune {
 				if c >= '0' && c <= '9' {

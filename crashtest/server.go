@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
+	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
 // patience bounds every wait for the server: a session that ends, a connection that comes back to the pool.
@@ -27,8 +27,8 @@ type server struct {
 // rollbacks of thousands of rows: MySQL takes a session from its process list, and answers KILL with "unknown
 // thread", when the socket is closed, long before the locks are free.
 const (
-	listedByMariaDB = `SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = ?`
-	sqlListedByMy   = `SELECT COUNT(*) FROM performance_schema.threads WHERE PROCESSLIST_ID = ?`
+	sqlListedByMaria = `SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = ?`
+	sqlListedByMy    = `SELECT COUNT(*) FROM performance_schema.threads WHERE PROCESSLIST_ID = ?`
 )
 
 // newServer asks the server what it is, and what else is needed once, so that a missing privilege shows
@@ -69,8 +69,7 @@ const noSuchThread = 1094
 // kill ends a session and returns when it is gone, which the server's answer to KILL does not say yet.
 func (s *server) kill(serverID uint64) error {
 	_, err := s.db.ExecContext(context.Background(), sqlKill, serverID)
-	var answer *mysql.MySQLError
-	if err != nil && (!errors.As(err, &answer) || answer.Number != noSuchThread) {
+	if err != nil && mysqlerr.Number(err) != noSuchThread {
 		return fmt.Errorf("killing session %d: %w", serverID, err)
 	}
 	return s.awaitEnd(serverID)
@@ -81,7 +80,7 @@ func (s *server) kill(serverID uint64) error {
 func (s *server) awaitEnd(serverID uint64) error {
 	listedSQL := sqlListedByMy
 	if s.mariaDB {
-		listedSQL = listedByMariaDB
+		listedSQL = sqlListedByMaria
 	}
 	return await(fmt.Sprintf("session %d to end on the server", serverID), func() (bool, error) {
 		var listed int

@@ -4,35 +4,31 @@ import (
 	"context"
 	"database/sql"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/onerow/onerow/internal/ident"
 )
 
-// cell is a compared value. The text of NULL is empty.
-type cell struct {
-	null bool
-	text string
-}
+// row holds the compared values of a row.
+type row []sql.NullString
 
-// String shows the value in a message: cut to a bearable width, in hex where it is not readable.
-func (c cell) String() string {
-	if c.null {
-		return "NULL"
-	}
-	readable := utf8.ValidString(c.text) && strings.IndexFunc(c.text, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
+// shown is a value in a message: cut to a bearable width, in hex where it is not readable.
+func shown(v sql.NullString) string {
+	readable := utf8.ValidString(v.String) && strings.IndexFunc(v.String, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
 	switch {
-	case c.text == "":
+	case !v.Valid:
+		return "NULL"
+	case v.String == "":
 		return `""`
 	case readable:
-		return oneLine(c.text, 40)
-	default:
-		return oneLine("0x"+hex.EncodeToString([]byte(c.text)), 40)
+		return oneLine(v.String, 40)
 	}
+	return oneLine("0x"+hex.EncodeToString([]byte(v.String)), 40)
 }
-
-type row []cell
 
 // snapshot holds the rows of all compared tables, in the order of the catalog.
 type snapshot [][]row
@@ -63,7 +59,7 @@ func takeSnapshot(ctx context.Context, db *sql.DB, tables []*table) (snap snapsh
 	if err != nil {
 		return nil, fmt.Errorf("reading the tables: %w", err)
 	}
-	defer func() { err = withCleanup(err, rows.Close()) }()
+	defer func() { err = errors.Join(err, rows.Close()) }()
 	for n, i := range at {
 		if n > 0 && !rows.NextResultSet() {
 			return nil, fmt.Errorf("reading table %s: the answer is missing: %w", names[i], rows.Err())
@@ -81,7 +77,7 @@ func haveRows(ctx context.Context, db *sql.DB, tables []string) ([]bool, error) 
 	asks := make([]string, len(tables))
 	has, targets := make([]bool, len(tables)), make([]any, len(tables))
 	for i, name := range tables {
-		asks[i], targets[i] = "EXISTS (SELECT 1 FROM "+quote(name)+")", &has[i]
+		asks[i], targets[i] = "EXISTS (SELECT 1 FROM "+ident.Quote(name)+")", &has[i]
 	}
 	if err := db.QueryRowContext(ctx, "SELECT "+strings.Join(asks, ", ")).Scan(targets...); err != nil {
 		return nil, fmt.Errorf("asking which tables have rows: %w", err)
@@ -89,24 +85,19 @@ func haveRows(ctx context.Context, db *sql.DB, tables []string) ([]bool, error) 
 	return has, nil
 }
 
-func readRows(rows *sql.Rows, t *table) ([]row, error) {
-	values := make([]sql.NullString, max(1, len(t.columns)))
-	targets := make([]any, len(values))
-	for i := range values {
-		targets[i] = &values[i]
-	}
-	var read []row
+func readRows(rows *sql.Rows, t *table) (read []row, err error) {
 	seen := map[string]bool{}
 	for rows.Next() {
+		r := make(row, max(1, len(t.columns)))
+		targets := make([]any, len(r))
+		for i := range r {
+			targets[i] = &r[i]
+		}
 		if err := rows.Scan(targets...); err != nil {
 			return nil, err
 		}
-		r := make(row, len(t.columns))
-		for i := range r {
-			r[i] = cell{null: !values[i].Valid, text: values[i].String}
-		}
 		if t.set {
-			key := r.key()
+			key := fmt.Sprintf("%#v", r)
 			if seen[key] {
 				continue
 			}
@@ -115,13 +106,4 @@ func readRows(rows *sql.Rows, t *table) ([]row, error) {
 		read = append(read, r)
 	}
 	return read, rows.Err()
-}
-
-// key is equal for equal rows only.
-func (r row) key() string {
-	var b strings.Builder
-	for _, c := range r {
-		fmt.Fprintf(&b, "%t%d:%s", c.null, len(c.text), c.text)
-	}
-	return b.String()
 }

@@ -26,12 +26,12 @@ const (
 type stepper struct {
 	ctx       context.Context
 	server    *server
-	events    chan event
-	procs     []*process // in the order of the copies; one that stopped is replaced at its retry
-	zombies   []*process // stopped, their sessions open
-	last      *process   // that was let go last; nil after it stopped
-	burst     int        // steps of last in a row
-	spin      int        // how long a burst may be while others can go on
+	events    chan func() // what the processes tell, done in the scheduler's goroutine
+	procs     []*process  // in the order of the copies; one that stopped is replaced at its retry
+	zombies   []*process  // stopped, their sessions open
+	last      *process    // that was let go last; nil after it stopped
+	burst     int         // steps of last in a row
+	spin      int         // how long a burst may be while others can go on
 	trace     trace
 	limit     time.Time
 	firstLook time.Duration // see the constant
@@ -41,7 +41,7 @@ type stepper struct {
 var errStuck = errors.New("every copy that has not ended waits, and the server sees no deadlock")
 
 func newStepper(ctx context.Context, server *server) *stepper {
-	return &stepper{ctx: ctx, server: server, events: make(chan event, 16), firstLook: firstLook, limit: time.Now().Add(callLimit)}
+	return &stepper{ctx: ctx, server: server, events: make(chan func(), 16), firstLook: firstLook, limit: time.Now().Add(callLimit)}
 }
 
 // settled returns the processes that hold a statement, as soon as it is known of each what it does. Where one
@@ -75,36 +75,44 @@ func (s *stepper) forget() {
 	}
 }
 
-// take follows an event.
-func (s *stepper) take(e event) {
-	p := e.p
+// arrived follows a process to its next statement.
+func (s *stepper) arrived(p *process, r *request) {
 	if p.phase == stopped {
 		return
 	}
-	if e.kind != eventArrived { // it may have released locks since the server was asked
-		s.forget()
+	p.queue = append(p.queue, r)
+	if p.current == nil {
+		p.to(parked)
 	}
-	switch e.kind {
-	case eventArrived:
-		p.queue = append(p.queue, e.r)
-		if p.current == nil {
-			p.to(parked)
-		}
-	case eventReturned:
-		s.trace.returned(p, e.err)
+}
+
+// returned follows a process to the answer of its statement, with which it may have released locks since the
+// server was asked.
+func (s *stepper) returned(p *process, err error) {
+	if p.phase == stopped {
+		return
+	}
+	s.forget()
+	s.trace.returned(p, err)
+	p.current = nil
+	p.to(computing)
+	if len(p.queue) > 0 {
+		p.to(parked)
+	}
+}
+
+// ended follows a process to its end.
+func (s *stepper) ended(p *process, answers []error, broken error) {
+	if p.phase == stopped {
+		return
+	}
+	s.forget()
+	if p.current != nil { // the driver asked for a prepare that failed
+		s.trace.returned(p, nil)
 		p.current = nil
-		p.to(computing)
-		if len(p.queue) > 0 {
-			p.to(parked)
-		}
-	case eventEnded:
-		if p.current != nil { // the driver asked for a prepare that failed
-			s.trace.returned(p, nil)
-			p.current = nil
-		}
-		p.answers, p.broken = e.answers, e.broken
-		p.to(ended)
 	}
+	p.answers, p.broken = answers, broken
+	p.to(ended)
 }
 
 func (p *process) to(next phase) {
@@ -118,13 +126,8 @@ func (s *stepper) calm() error {
 		pause = 0 // what the last step released is to be asked, as soon as that step is over
 	}
 	for {
-		for drained := false; !drained; {
-			select {
-			case e := <-s.events:
-				s.take(e)
-			default:
-				drained = true
-			}
+		for len(s.events) > 0 {
+			(<-s.events)()
 		}
 		if !s.unsure(computing) && !s.unsure(executing) && !s.unsure(waiting) {
 			for _, p := range s.procs {
@@ -137,13 +140,11 @@ func (s *stepper) calm() error {
 		// While a step is under way its event is the usual next thing; a lock is looked for only where it
 		// does not come.
 		if s.unsure(computing) || s.unsure(executing) || pause > 0 {
-			timer := time.NewTimer(max(pause, firstLook/4))
 			select {
-			case e := <-s.events:
-				timer.Stop()
-				s.take(e)
+			case event := <-s.events:
+				event()
 				continue
-			case <-timer.C:
+			case <-time.After(max(pause, firstLook/4)):
 			}
 			pause = min(2*max(pause, firstLook/2), 2*time.Millisecond)
 		}

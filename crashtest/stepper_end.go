@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/go-sql-driver/mysql"
 )
 
 // abandon stops a process for good at the statement that it holds. The call returns with an error, since
@@ -24,25 +22,19 @@ func (s *stepper) bury() error {
 	var errs []error
 	for _, z := range s.zombies {
 		s.trace.note(z, "its connection is killed")
-		errs = append(errs, killSessions(z.lane, s.server))
+		errs = append(errs, s.kill(z.lane))
 	}
 	s.zombies = nil
 	return errors.Join(errs...)
 }
 
-// killSessions ends all sessions of a lane and waits for that.
-func killSessions(l *lane, server *server) error {
+// kill ends all sessions of a lane and waits for that.
+func (s *stepper) kill(l *lane) error {
 	var errs []error
 	for _, session := range l.connector.openSessions() {
-		errs = append(errs, server.kill(session))
+		errs = append(errs, s.server.kill(session))
 	}
 	return errors.Join(errs...)
-}
-
-// endProcess kills the sessions of a process that may be in the middle of a statement, and lets its goroutine
-// end.
-func endProcess(p *process, server *server) error {
-	return errors.Join(killSessions(p.lane, server), p.release())
 }
 
 // tidy ends what a schedule left on the lanes: sessions of processes that stopped, and everything where it
@@ -55,7 +47,7 @@ func (s *stepper) tidy(lanes ...*lane) error {
 			p.cancel()
 		case stopped: // buried, its retry not begun
 		case computing, parked, executing, waiting, idle:
-			err = errors.Join(err, endProcess(p, s.server))
+			err = errors.Join(err, s.kill(p.lane), p.release()) // it may be in the middle of a statement
 		}
 	}
 	for _, l := range lanes {
@@ -78,32 +70,16 @@ func (s *stepper) unstick() error {
 		if time.Now().After(s.limit) {
 			return fmt.Errorf("%w: not over within %s", errHung, callLimit)
 		}
-		timer := time.NewTimer(time.Millisecond)
 		select {
-		case e := <-s.events:
-			s.take(e)
-		case <-timer.C:
+		case event := <-s.events:
+			event()
+		case <-time.After(time.Millisecond):
 			s.forget()
 		case <-s.ctx.Done():
 		}
-		timer.Stop()
 		if err := s.calm(); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// transient says whether a caller repeats the request after an answer: deadlock, lock wait timeout, a record
-// that changed since it was read (MariaDB), a COMMIT that a cluster refused, a lost connection.
-func transient(err error) bool {
-	var server *mysql.MySQLError
-	if errors.As(err, &server) {
-		switch server.Number {
-		case 1213, 1205, 1020, 3101, 1180:
-			return true
-		}
-		return false
-	}
-	return lost(err)
 }

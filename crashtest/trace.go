@@ -1,13 +1,11 @@
 package crashtest
 
 import (
-	"database/sql/driver"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/go-sql-driver/mysql"
+	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
 // trace is what happened in one schedule, line by line.
@@ -46,8 +44,7 @@ func (t *trace) returned(p *process, err error) {
 	mark := ""
 	if err != nil {
 		mark = errorMark(err)
-		var server *mysql.MySQLError
-		if errors.As(err, &server) && server.Number == 1213 {
+		if mysqlerr.Number(err) == 1213 {
 			t.deadlocks++
 		}
 	}
@@ -66,27 +63,26 @@ func (t *trace) note(p *process, text string) {
 }
 
 func errorMark(err error) string {
-	var server *mysql.MySQLError
-	if errors.As(err, &server) {
-		names := map[uint16]string{1062: "duplicate", 1205: "lock wait timeout", 1213: "deadlock"}
-		if name := names[server.Number]; name != "" {
-			return fmt.Sprintf("%s (%d)", name, server.Number)
-		}
-		return fmt.Sprintf("error %d", server.Number)
+	switch n := mysqlerr.Number(err); n {
+	case 0:
+		return "error: " + oneLine(err.Error(), 40)
+	case 1062:
+		return "duplicate (1062)"
+	case 1205:
+		return "lock wait timeout (1205)"
+	case 1213:
+		return "deadlock (1213)"
+	default:
+		return fmt.Sprintf("error %d", n)
 	}
-	return "error: " + oneLine(err.Error(), 40)
 }
 
 // order is equal for two schedules exactly when the same things happened in the same order.
-func (t *trace) order() uint64 {
-	h := hash{}
+func (t *trace) order() (h uint64) {
 	for _, r := range t.rows {
-		h.index(r.step)
-		h.index(r.copy)
-		h.text(r.text)
-		h.text(r.mark)
+		h = mix(h, r)
 	}
-	return h.sum()
+	return h
 }
 
 // table shows a column for each copy and a row for each step.
@@ -127,9 +123,4 @@ func (t *trace) table(copies int) string {
 		line(number, columns)
 	}
 	return b.String()
-}
-
-// lost says whether an error means that the connection is gone.
-func lost(err error) bool {
-	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn)
 }

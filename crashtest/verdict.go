@@ -34,7 +34,7 @@ func (x *racer) judge(ctx context.Context, r *run) (*Failure, error) {
 		if e.key == key {
 			return nil, nil
 		}
-		d := diffOf(e.tables, r.end, raceSides)
+		d := diff(e.tables, r.end, raceSides)
 		if best == nil || strings.Count(d, "\n") < strings.Count(fewest, "\n") {
 			best, fewest = &x.ends[i], d
 		}

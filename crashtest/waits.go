@@ -2,6 +2,7 @@ package crashtest
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"maps"
 	"slices"
@@ -38,10 +39,10 @@ func (s *server) forRows(ctx context.Context) (map[uint64]bool, error) {
 
 // ask reads rows of a number and what stands beside it.
 func (s *server) ask(ctx context.Context, what, query string, take func(id uint64, beside string)) error {
-	err := eachRow(ctx, s.db, query, func(scan func(...any) error) error {
+	err := eachRow(ctx, s.db, query, func(rows *sql.Rows) error {
 		var id uint64
 		var beside string
-		err := scan(&id, &beside)
+		err := rows.Scan(&id, &beside)
 		take(id, beside)
 		return err
 	})
@@ -100,8 +101,8 @@ func waitingIn(status string) map[uint64]bool {
 // Waits that are not InnoDB's: metadata locks (DDL, LOCK TABLES) and named locks (GET_LOCK). MySQL's
 // PROCESSLIST converts every session's query to utf8mb3, and fails where one has binary data in it.
 const (
-	statesByMariaDB = `SELECT ID, COALESCE(STATE, '') FROM information_schema.PROCESSLIST WHERE COMMAND <> 'Sleep'`
-	sqlStatesByMy   = `SELECT PROCESSLIST_ID, COALESCE(PROCESSLIST_STATE, '') FROM performance_schema.threads WHERE PROCESSLIST_STATE IS NOT NULL AND PROCESSLIST_ID IS NOT NULL`
+	sqlStatesByMaria = `SELECT ID, COALESCE(STATE, '') FROM information_schema.PROCESSLIST WHERE COMMAND <> 'Sleep'`
+	sqlStatesByMy    = `SELECT PROCESSLIST_ID, COALESCE(PROCESSLIST_STATE, '') FROM performance_schema.threads WHERE PROCESSLIST_STATE IS NOT NULL AND PROCESSLIST_ID IS NOT NULL`
 )
 
 // forOthers returns the sessions that wait for a metadata lock or a named lock. Other than forRows it may
@@ -110,7 +111,7 @@ func (s *server) forOthers(ctx context.Context) (map[uint64]bool, error) {
 	found := map[uint64]bool{}
 	query := sqlStatesByMy
 	if s.mariaDB {
-		query = statesByMariaDB
+		query = sqlStatesByMaria
 	}
 	return found, s.ask(ctx, "for the sessions' states", query, func(id uint64, state string) {
 		if state == "User lock" || strings.HasPrefix(state, "Waiting for ") && strings.HasSuffix(state, " lock") {

@@ -77,9 +77,6 @@ type Workflow struct {
 
 	// Without are faults that are left out.
 	Without []Fault
-
-	// MaxCalls is how many calls, the faulted one included, may be needed until one returns nil. Default 3.
-	MaxCalls int
 }
 
 // Report is what an exploration did.
@@ -124,28 +121,17 @@ func Run(t testing.TB, w Workflow) Report {
 // filled as far as the exploration came.
 func Explore(ctx context.Context, w Workflow) (Report, error) {
 	begin := time.Now()
-	if w.MaxCalls == 0 {
-		w.MaxCalls = 3
-	}
 	report := Report{Workflow: w.Name}
-	x, err := newExplorer(ctx, w)
+	x, err := newExplorer(ctx, w, 0)
 	if errors.Is(err, errPrivilege) {
 		err = fmt.Errorf("%w (or leave the fault Abandoned out: Without)", err)
 	}
 	if err == nil {
 		err = x.explore(ctx, &report)
-		err = withCleanup(err, x.close())
+		err = errors.Join(err, x.close())
 	}
 	report.Elapsed = time.Since(begin)
 	return report, explored(w.Name, err)
-}
-
-// pool opens the pool for Call.
-func (w *Workflow) pool(c *Connector) *sql.DB {
-	if w.Wrap != nil {
-		return sql.OpenDB(w.Wrap(c))
-	}
-	return sql.OpenDB(c)
 }
 
 // check refuses a workflow that cannot be run.
@@ -162,9 +148,6 @@ func (w *Workflow) check() error {
 	}
 	if missing != nil {
 		return fmt.Errorf("the workflow lacks %s", strings.Join(missing, " and "))
-	}
-	if w.MaxCalls < 2 {
-		return fmt.Errorf("MaxCalls is %d: a faulted call and a retry make 2", w.MaxCalls)
 	}
 	return nil
 }
