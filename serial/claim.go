@@ -170,9 +170,11 @@ func (c *call) replay(ctx context.Context, tx *onerow.Tx) (res onerow.Result[Cla
 	claim.From, claim.To = from.Int64, to.Int64
 	switch {
 	case has != c.amount:
-		return res, &MismatchError{Claim: claim, Amount: c.amount}
+		return res, &ClaimError{fmt.Errorf("%w: %q of series %q has the numbers %d to %d and cannot have %d numbers; use another key for another event",
+			ErrMismatch, c.key, c.s.name, claim.From, claim.To, c.amount), claim}
 	case claim.Voided:
-		return res, &VoidedError{Claim: claim}
+		return res, &ClaimError{fmt.Errorf("%w: %d to %d of series %q, claimed as %q: %s; use another key to claim anew",
+			ErrVoided, claim.From, claim.To, c.s.name, c.key, claim.VoidReason), claim}
 	case !from.Valid:
 		// A caller committed its transaction although Claim had failed in it: the claim
 		// has no numbers yet.

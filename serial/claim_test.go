@@ -35,7 +35,7 @@ func TestClaim(t *testing.T) {
 				}
 			}
 			_, err := s.Claim(ctx, db, "b", 9)
-			var mismatch *serial.MismatchError
+			var mismatch *serial.ClaimError
 			if wantError(t, err, serial.ErrMismatch); !errors.As(err, &mismatch) || mismatch.Claim.From != 101 {
 				t.Fatal(err)
 			}
@@ -69,7 +69,7 @@ func TestArguments(t *testing.T) {
 		second(serial.New("")), second(serial.New(strings.Repeat("x", 256))), second(serial.New("x", serial.First(-1))),
 		second(s.Claim(ctx, db, "", 1)), second(s.Claim(ctx, db, strings.Repeat("x", 256), 1)), second(s.Claim(ctx, db, "k", 0)),
 		second(s.Claim(ctx, db, "k", math.MaxInt64)), second(serial.List(ctx, db, "", 0)),
-		second(serial.Table{Name: "t`"}.GapsSQL()),
+		second(serial.Table{Name: "t`"}.Gaps(t.Context(), db, "")),
 		second(s.Void(ctx, db, "k", "torn \xff")), second(s.Void(ctx, db, "k", strings.Repeat("x", 1<<16))),
 	} {
 		wantError(t, err, serial.ErrInvalidArgument)

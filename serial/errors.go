@@ -10,11 +10,9 @@ import (
 var (
 	// ErrInvalidArgument means: the name of a series, a claim key, an amount or a table cannot be one.
 	ErrInvalidArgument = errors.New("serial: invalid argument")
-	// ErrMismatch means: the claim key was used for another amount. The detail is
-	// [*MismatchError].
+	// ErrMismatch means: the claim key was used for another amount. The detail is [*ClaimError].
 	ErrMismatch = errors.New("serial: the claim key was used for another amount")
-	// ErrVoided means: the claim's range was voided and may not be used. The detail is
-	// [*VoidedError].
+	// ErrVoided means: the claim's range was voided and may not be used. The detail is [*ClaimError].
 	ErrVoided = errors.New("serial: the range was voided")
 	// ErrNoClaim means: there is no claim with this key.
 	ErrNoClaim = errors.New("serial: no such claim")
@@ -24,31 +22,11 @@ var (
 	errVoid = errors.New("serial: the claim does not become voided; is there a trigger?")
 )
 
-// MismatchError is the detail of [ErrMismatch].
-type MismatchError struct {
-	// Claim is what the key has.
+// ClaimError is the detail of [ErrMismatch] and [ErrVoided]: what the key has.
+type ClaimError struct {
+	error
 	Claim Claim
-	// Amount is what was asked for now.
-	Amount int64
 }
 
-// Error says what the key has.
-func (e *MismatchError) Error() string {
-	return fmt.Sprintf("serial: claim %q of series %q has the numbers %d to %d and cannot have %d numbers; use another key for another event",
-		e.Claim.Key, e.Claim.Series, e.Claim.From, e.Claim.To, e.Amount)
-}
-
-// Is makes errors.Is(err, ErrMismatch) true.
-func (e *MismatchError) Is(target error) bool { return target == ErrMismatch }
-
-// VoidedError is the detail of [ErrVoided].
-type VoidedError struct{ Claim Claim }
-
-// Error says which range was voided, and why.
-func (e *VoidedError) Error() string {
-	return fmt.Sprintf("serial: the numbers %d to %d of series %q, claimed as %q, were voided: %s; use another key to claim anew",
-		e.Claim.From, e.Claim.To, e.Claim.Series, e.Claim.Key, e.Claim.VoidReason)
-}
-
-// Is makes errors.Is(err, ErrVoided) true.
-func (e *VoidedError) Is(target error) bool { return target == ErrVoided }
+// Unwrap makes errors.Is find the sentinel.
+func (e *ClaimError) Unwrap() error { return e.error }

@@ -50,7 +50,7 @@ func Example() {
 	// B: 1003 to 1003, replayed: false
 	// B: 1003 to 1003, replayed: true
 	// C: 1004 to 1006, replayed: false
-	// serial: the numbers 1003 to 1003 of series "EURO2024", claimed as "B", were voided: refunded; use another key to claim anew
+	// serial: the range was voided: 1003 to 1003 of series "EURO2024", claimed as "B": refunded; use another key to claim anew
 	// [{voided 1003 1003 B}] true <nil>
 	// 3 from 1004 <nil>
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"github.com/onerow/onerow"
 )
@@ -33,16 +34,14 @@ type Finding struct {
 	Key string `json:"key,omitempty"`
 }
 
-// GapsSQL is the report for a database shell: what is missing, overlapping or voided in
-// the claims of a series, a row for each range with a finding. The name of the series is
-// its one parameter, three times.
+// sqlGaps is the report of a series, whose name is its one parameter, three times.
 //
 // LAG looks at how far the ranges before a range reached, not at the one before
 // alone: 1–10, 2–3, 11–12 has an overlap and no gap. The series' first number and
 // its counter are ranges of no numbers at either end, so numbers that are missing there show
 // too. It reads the series once, through the key (series, from_no), and locks
 // nothing; one statement, so claims that commit meanwhile do not show as gaps.
-const GapsSQL = findings + `
+const sqlGaps = findings + `
       SELECT claim_key, from_no, to_no, voided_at IS NOT NULL AS voided, 1 AS place
       FROM onerow_serial_claim WHERE series = ? AND from_no IS NOT NULL
       UNION ALL SELECT NULL, first_no, first_no - 1, 0, 0 FROM onerow_serial WHERE series = ?
@@ -74,7 +73,7 @@ ORDER BY place, from_no, to_no`
 // in the order of the numbers. As long as all claims go through this package only
 // voided ranges are in it. A series without a claim has no findings. One statement.
 func (s *Series) Gaps(ctx context.Context, db onerow.DB) ([]Finding, error) {
-	found, err := report(ctx, db, GapsSQL, s.name, s.name, s.name)
+	found, err := report(ctx, db, sqlGaps, s.name, s.name, s.name)
 	if err != nil {
 		return nil, fmt.Errorf("serial: gaps of series %q: %w", s.name, err)
 	}
@@ -102,12 +101,7 @@ func report(ctx context.Context, db onerow.DB, query string, args ...any) ([]Fin
 // Complete says whether the findings are all voided ranges: no number is missing and
 // none was given twice.
 func Complete(found []Finding) bool {
-	for _, f := range found {
-		if f.Kind != Voided {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(found, func(f Finding) bool { return f.Kind != Voided })
 }
 
 // sqlList: the primary key in its order, a page behind a name.

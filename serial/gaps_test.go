@@ -1,13 +1,11 @@
 package serial_test
 
 import (
-	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/serial"
 )
@@ -90,21 +88,16 @@ func TestGapsProperty(t *testing.T) {
 	}
 }
 
-// TestGapsSQL: a voided range behind another is voided, and nothing else.
-func TestGapsSQL(t *testing.T) {
+// TestVoided: a voided range behind another is voided, and nothing else.
+func TestVoided(t *testing.T) {
 	db, _ := open(t)
 	s := series(t, "s")
 	for _, key := range []string{"a", "b"} {
 		must(s.Claim(t.Context(), db, key, 2))
 	}
 	must(s.Void(t.Context(), db, "b", ""))
-	var key string
-	var found [6]sql.NullInt64
-	if err := onerow.QueryRow(t.Context(), db, serial.GapsSQL, []any{"s", "s", "s"}, &key, &found[0], &found[1], &found[2], &found[3], &found[4], &found[5]); err != nil {
-		t.Fatal(err)
-	}
-	if want := [6]sql.NullInt64{4: {Int64: 3, Valid: true}, 5: {Int64: 4, Valid: true}}; key != "b" || found != want {
-		t.Errorf("%s %v, want %v", key, found, want)
+	if found := must(s.Gaps(t.Context(), db)); !slices.Equal(found, []serial.Finding{{serial.Voided, 3, 4, "b"}}) {
+		t.Error(found)
 	}
 }
 
