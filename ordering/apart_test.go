@@ -16,8 +16,8 @@ import (
 // TestApart: a message keeps no other stream waiting.
 func TestApart(t *testing.T) {
 	db, _ := open(t, dbtest.Isolation(sql.LevelReadCommitted))
-	hold := must(ordering.New[trail](ordering.Config{Consumer: "c", Hold: true, First: 1}))
-	keep := must(ordering.New[trail](ordering.Config{Consumer: "k", Hold: true, First: 1, Keep: true}))
+	hold := &ordering.Guard[trail]{Consumer: "c", Hold: true, First: 1}
+	keep := &ordering.Guard[trail]{Consumer: "k", Hold: true, First: 1, Keep: true}
 	stream := func(n int) string { return fmt.Sprint("s", n) }
 	give := func(g *ordering.Guard[trail], epoch int64, seqs ...int64) func(context.Context, onerow.DB, int) error {
 		return func(ctx context.Context, db onerow.DB, n int) (err error) {

@@ -2,6 +2,7 @@ package ordering
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -25,7 +26,7 @@ const sqlWrite = `UPDATE onerow_stream SET epoch = ?, last_seq = ?, held = ?, st
 
 // Apply applies a message if it is newer than what the stream has seen: it calls fn
 // with the state, then writes the context, all in one transaction. Otherwise the
-// message is refused, or, with Config.Hold, parked; see Outcome. With Config.Hold it also
+// message is refused, or, with Hold, parked; see Outcome. With Hold it also
 // applies the parked messages whose gap is closed.
 //
 // On a pool the message has a transaction of its own, run again when the server refuses it;
@@ -38,9 +39,9 @@ const sqlWrite = `UPDATE onerow_stream SET epoch = ?, last_seq = ?, held = ?, st
 //
 // Errors besides those of fn: [ErrInvalidArgument], [ErrTooManyHeld], [ErrHeld], [ErrState].
 // With ErrHeld the Result is filled: the message itself is dealt with.
-func (g *Guard[S]) Apply(ctx context.Context, db onerow.DB, m Message, fn Func[S]) (Result[S], error) {
+func (g Guard[S]) Apply(ctx context.Context, db onerow.DB, m Message, fn Func[S]) (Result[S], error) {
 	var res Result[S]
-	if err := g.check(m); err != nil {
+	if err := errors.Join(g.check(), g.checkMessage(m)); err != nil {
 		return res, err
 	}
 	joined := false
@@ -61,7 +62,7 @@ func (g *Guard[S]) Apply(ctx context.Context, db onerow.DB, m Message, fn Func[S
 	return res, g.release(ctx, db, m.Stream, fn, &res)
 }
 
-func (g *Guard[S]) apply(ctx context.Context, tx *onerow.Tx, m Message, fn Func[S]) (Result[S], error) {
+func (g Guard[S]) apply(ctx context.Context, tx *onerow.Tx, m Message, fn Func[S]) (Result[S], error) {
 	c, err := g.lock(ctx, tx, m.Stream)
 	if err != nil {
 		return Result[S]{}, err
@@ -96,15 +97,15 @@ const (
 	early              // to be parked
 )
 
-func (g *Guard[S]) turn(c Context[S], m Message) turn {
+func (g Guard[S]) turn(c Context[S], m Message) turn {
 	wanted := c.Last + 1
 	switch {
 	case m.Epoch < c.Epoch || m.Epoch == c.Epoch && m.Sequence <= c.Last:
 		return before
-	case !g.config.Hold:
+	case !g.Hold:
 		return next
 	case m.Epoch > c.Epoch:
-		wanted = g.config.First
+		wanted = g.First
 	}
 	switch {
 	case m.Sequence < wanted:
@@ -116,37 +117,40 @@ func (g *Guard[S]) turn(c Context[S], m Message) turn {
 }
 
 // start is what a stream is before its first message: any epoch is newer.
-func (g *Guard[S]) start() (epoch, last int64) {
-	if g.config.Hold {
-		return math.MinInt64, g.config.First - 1
+func (g Guard[S]) start() (epoch, last int64) {
+	if g.Hold {
+		return math.MinInt64, g.First - 1
 	}
 	return math.MinInt64, math.MinInt64
 }
 
 // lock takes the stream's turn and reads its context.
-func (g *Guard[S]) lock(ctx context.Context, tx *onerow.Tx, stream string) (c Context[S], err error) {
+func (g Guard[S]) lock(ctx context.Context, tx *onerow.Tx, stream string) (c Context[S], err error) {
+	if err := g.check(); err != nil {
+		return c, err
+	}
 	epoch, last := g.start()
-	if _, err := tx.ExecContext(ctx, sqlLock, g.config.Consumer, stream, epoch, last); err != nil {
+	if _, err := tx.ExecContext(ctx, sqlLock, g.Consumer, stream, epoch, last); err != nil {
 		return c, fmt.Errorf("lock the context: %w", err)
 	}
 	return g.read(ctx, tx, sqlReadLocked, stream)
 }
 
-func (g *Guard[S]) read(ctx context.Context, db onerow.DB, query, stream string) (c Context[S], err error) {
+func (g Guard[S]) read(ctx context.Context, db onerow.DB, query, stream string) (c Context[S], err error) {
 	var raw []byte
-	if err := onerow.QueryRow(ctx, db, query, []any{g.config.Consumer, stream}, &c.Epoch, &c.Last, &c.Held, &raw); err != nil {
+	if err := onerow.QueryRow(ctx, db, query, []any{g.Consumer, stream}, &c.Epoch, &c.Last, &c.Held, &raw); err != nil {
 		return c, fmt.Errorf("read the context: %w", err)
 	}
 	return c, decodeState(stream, raw, &c.State)
 }
 
-func (g *Guard[S]) write(ctx context.Context, tx *onerow.Tx, stream string, c *Context[S]) error {
+func (g Guard[S]) write(ctx context.Context, tx *onerow.Tx, stream string, c *Context[S]) error {
 	raw, next, err := encodeState(stream, c.State)
 	if err != nil {
 		return err
 	}
 	c.State = next
-	if err := onerow.AffectOne(ctx, tx, sqlWrite, c.Epoch, c.Last, c.Held, raw, g.config.Consumer, stream); err != nil {
+	if err := onerow.AffectOne(ctx, tx, sqlWrite, c.Epoch, c.Last, c.Held, raw, g.Consumer, stream); err != nil {
 		return fmt.Errorf("write the context: %w", err)
 	}
 	return nil

@@ -38,10 +38,9 @@ func BenchmarkApply(b *testing.B) {
 			})
 		})
 	}
-	for _, config := range []ordering.Config{{}, {Keep: true}, {Hold: true, First: 1}} {
-		config.Consumer = fmt.Sprintf("%v%v", config.Hold, config.Keep)
-		g := must(ordering.New[runState](config))
-		bench(fmt.Sprintf("toolkit/hold=%v,keep=%v", config.Hold, config.Keep), func(ctx context.Context, user, seq int64) error {
+	for _, g := range []ordering.Guard[runState]{{}, {Keep: true}, {Hold: true, First: 1}} {
+		g.Consumer = fmt.Sprintf("%v%v", g.Hold, g.Keep)
+		bench(fmt.Sprintf("toolkit/hold=%v,keep=%v", g.Hold, g.Keep), func(ctx context.Context, user, seq int64) error {
 			m := ordering.Message{Stream: fmt.Sprint(b.N, "/", user), Sequence: seq}
 			return second(g.Apply(ctx, db, m, func(ctx context.Context, tx *onerow.Tx, m ordering.Message, s *runState) error {
 				s.Meters++
@@ -69,7 +68,7 @@ func BenchmarkApply(b *testing.B) {
 // TestHeap: new streams, a message, and its redelivery leave nothing in memory.
 func TestHeap(t *testing.T) {
 	db, _ := open(t)
-	g, ctx := must(ordering.New[runState](ordering.Config{Consumer: "c", Keep: true})), t.Context()
+	g, ctx := &ordering.Guard[runState]{Consumer: "c", Keep: true}, t.Context()
 	dbtest.HeapStays(t, func(n int) error {
 		apply := func() error {
 			return second(g.Apply(ctx, db, ordering.Message{Stream: fmt.Sprint(n), Sequence: 1}, func(_ context.Context, _ *onerow.Tx, _ ordering.Message, s *runState) error {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,31 +20,23 @@ type ByTime struct {
 	Table, ID string
 	// At is the column with the time of the last update that applied: a BIGINT with
 	// microseconds since 1970, or with Datetime set a DATETIME(6) in UTC. NULL: none. Any
-	// other type is [ErrColumn], see [ByTime.Verify].
+	// other type is [ErrInvalidArgument], see [ByTime.Verify].
 	At       string
 	Datetime bool
 }
 
-// Change is an assignment of an update; see [Set] and [Add].
+// Change is what an update makes of a row's columns. A value travels as in any statement of the caller's: a
+// time as the driver writes it, in its own loc, which has to be the session's time zone where the column is a
+// TIMESTAMP.
 type Change struct {
-	column string
-	value  any
-	add    bool
+	// Set gives columns a value.
+	Set map[string]any
+	// Add adds to columns. The guard makes its retry add nothing: it carries the same time.
+	Add map[string]any
 }
 
-// Set gives a column a value, which travels as in any statement of the caller's: a time as the driver writes
-// it, in its own loc, which has to be the session's time zone where the column is a TIMESTAMP.
-func Set(column string, value any) Change { return Change{column: column, value: value} }
-
-// Add adds to a column. The guard makes its retry add nothing: it carries the same time.
-func Add(column string, value any) Change { return Change{column: column, value: value, add: true} }
-
-func (g ByTime) check(changes []Change) error {
-	names := []string{g.Table, g.ID, g.At}
-	for _, c := range changes {
-		names = append(names, c.column)
-	}
-	for _, name := range names {
+func (g ByTime) check(columns ...string) error {
+	for _, name := range append(columns, g.Table, g.ID, g.At) {
 		if err := ident.Check(name); err != nil {
 			return fmt.Errorf("%w: table %q: %w", ErrInvalidArgument, g.Table, err)
 		}
@@ -60,18 +54,18 @@ func (g ByTime) time() string {
 // Update applies changes to the row with this id if at, the time at which the sender
 // made the update, is later than the stored one, in microseconds. Otherwise it is
 // refused: Duplicate with the same time, Late with an earlier one. Without the row the error is
-// [onerow.ErrNotFound], for a time outside the years 1000 to 9999
-// [ErrInvalidArgument]; [ErrColumn] says that the column is of a wrong type, and nothing was
-// written. One UPDATE by the table's primary key, and one SELECT when it is
-// refused; on a pool BEGIN and COMMIT besides.
+// [onerow.ErrNotFound]; for a time outside the years 1000 to 9999, and for a column of a wrong
+// type, [ErrInvalidArgument], and nothing was written. One UPDATE by the table's primary key, and
+// one SELECT when it is refused; on a pool BEGIN and COMMIT besides.
 //
 // When the answer to COMMIT is lost the error is [onerow.ErrOutcomeUnknown]; call
 // again: a change that was made is then a Duplicate.
-func (g ByTime) Update(ctx context.Context, db onerow.DB, id any, at time.Time, changes ...Change) (Outcome, error) {
-	if len(changes) == 0 {
+func (g ByTime) Update(ctx context.Context, db onerow.DB, id any, at time.Time, c Change) (Outcome, error) {
+	set, add := slices.Sorted(maps.Keys(c.Set)), slices.Sorted(maps.Keys(c.Add))
+	if len(set)+len(add) == 0 {
 		return "", fmt.Errorf("%w: an update of table %q changes nothing", ErrInvalidArgument, g.Table)
 	}
-	if err := g.check(changes); err != nil {
+	if err := g.check(slices.Concat(set, add)...); err != nil {
 		return "", err
 	}
 	if y := at.UTC().Year(); y < 1000 || y > 9999 {
@@ -80,14 +74,11 @@ func (g ByTime) Update(ctx context.Context, db onerow.DB, id any, at time.Time, 
 	}
 	var assignments []string
 	var args []any
-	for _, c := range changes {
-		column := ident.Quote(c.column)
-		if c.add {
-			assignments = append(assignments, column+" = "+column+" + ?")
-		} else {
-			assignments = append(assignments, column+" = ?")
-		}
-		args = append(args, c.value)
+	for _, name := range set {
+		assignments, args = append(assignments, ident.Quote(name)+" = ?"), append(args, c.Set[name])
+	}
+	for _, name := range add {
+		assignments, args = append(assignments, ident.Quote(name)+" = "+ident.Quote(name)+" + ?"), append(args, c.Add[name])
 	}
 	// The row always changes, so the count of rows does not depend on the driver's settings.
 	column := ident.Quote(g.At)
@@ -121,7 +112,7 @@ func (g ByTime) update(ctx context.Context, tx *onerow.Tx, query string, args []
 			return out, err
 		}
 		if !first {
-			return "", fmt.Errorf("%w: %s.%s is %s and has another time than was written; is there a trigger?", ErrColumn, g.Table, g.At, g.wanted())
+			return "", fmt.Errorf("%w: %s.%s is %s and has another time than was written; is there a trigger?", ErrInvalidArgument, g.Table, g.At, g.wanted())
 		}
 	}
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/onerow/onerow/internal/ident"
 )
 
-// Verify says whether the column is of the type that the guard needs: [ErrColumn], or the
+// Verify says whether the column is of the type that the guard needs: [ErrInvalidArgument], or the
 // server's error if there is none. Call it at the start. Update says so too, but with some types
 // only once it refuses: a TIMESTAMP(6) keeps a time until a session has another time zone. One
 // statement, which reads no row.
 func (g ByTime) Verify(ctx context.Context, db onerow.DB) error {
-	if err := g.check(nil); err != nil {
+	if err := g.check(); err != nil {
 		return err
 	}
 	// A row of NULL, whose type is the column's. With the table itself, ON FALSE, MariaDB reads all of it.
@@ -49,7 +49,7 @@ func (g ByTime) fits(rows *sql.Rows) error {
 	if name == "" || name == g.wanted() || name == "UNSIGNED BIGINT" && !g.Datetime {
 		return nil
 	}
-	return fmt.Errorf("%w: %s.%s is %s; make it %s", ErrColumn, g.Table, g.At, name, g.wanted())
+	return fmt.Errorf("%w: column %s.%s is %s, which does not keep the time of an update; make it %s", ErrInvalidArgument, g.Table, g.At, name, g.wanted())
 }
 
 // keepsMicroseconds is a condition on the type of the column, whatever is in it: as text, a time with six

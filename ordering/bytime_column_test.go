@@ -45,7 +45,7 @@ func TestByTimeColumn(t *testing.T) {
 				g := ordering.ByTime{Table: "odd", ID: "id", At: "at_it", Datetime: tt.datetime}
 				check(t, g.Verify(ctx, db), tt.says)
 				for n := 1; n <= 2; n++ {
-					_, err := g.Update(ctx, db, 1, now, ordering.Add("points", 5))
+					_, err := g.Update(ctx, db, 1, now, ordering.Change{Add: map[string]any{"points": 5}})
 					if n < tt.seen && err == nil {
 						continue
 					}
@@ -63,7 +63,7 @@ func check(t *testing.T, err error, says string) {
 	t.Helper()
 	switch {
 	case says == "" && err == nil:
-	case !errors.Is(err, ordering.ErrColumn):
+	case !errors.Is(err, ordering.ErrInvalidArgument):
 		t.Fatalf("got the error %v, want %q", err, says)
 	case !strings.Contains(err.Error(), "odd.at_it") || !strings.Contains(err.Error(), " is "+says) || !strings.Contains(err.Error(), "make it ") && !strings.Contains(err.Error(), "trigger"):
 		t.Fatalf("it does not say enough: %v", err)
@@ -77,5 +77,5 @@ func TestByTimeTrigger(t *testing.T) {
 	defer cancel()
 	dbtest.Exec(t, db, "INSERT INTO runner (id, name, points, asked_us) VALUES (1, 'Ann', 0, 7)")
 	dbtest.Exec(t, db, "CREATE TRIGGER clock BEFORE UPDATE ON runner FOR EACH ROW SET NEW.asked_us = 7")
-	wantError(t, second(guards[0].Update(ctx, db, 1, now, ordering.Set("name", "Ann"))), ordering.ErrColumn)
+	wantError(t, second(guards[0].Update(ctx, db, 1, now, ordering.Change{Set: map[string]any{"name": "Ann"}})), ordering.ErrInvalidArgument)
 }

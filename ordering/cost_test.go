@@ -70,7 +70,7 @@ func TestForgetAll(t *testing.T) {
 // TestParkedCost: what a stream has parked is found, applied and dropped without reading or locking what
 // others have parked, or what is kept of its own.
 func TestParkedCost(t *testing.T) {
-	guard := must(ordering.New[struct{}](ordering.Config{Consumer: "c", Hold: true, Keep: true, First: 1}))
+	guard := &ordering.Guard[struct{}]{Consumer: "c", Hold: true, Keep: true, First: 1}
 	nothing := func(context.Context, *onerow.Tx, ordering.Message, *struct{}) error { return nil }
 	send := func(epoch, seq int64) func(ctx context.Context, db *sql.DB) error {
 		return func(ctx context.Context, db *sql.DB) error {
@@ -133,8 +133,8 @@ func filled(t *testing.T, rows int, level sql.IsolationLevel) string {
 // TestCosts: what a call reads and locks depends neither on its stream's messages nor on other streams and
 // queues.
 func TestCosts(t *testing.T) {
-	guard := must(ordering.New[struct{}](ordering.Config{Consumer: "c", Hold: true, Keep: true, First: 1}))
-	lossy := must(ordering.New[struct{}](ordering.Config{Consumer: "e", Hold: true, First: 1}))
+	guard := &ordering.Guard[struct{}]{Consumer: "c", Hold: true, Keep: true, First: 1}
+	lossy := &ordering.Guard[struct{}]{Consumer: "e", Hold: true, First: 1}
 	nothing := func(context.Context, *onerow.Tx, ordering.Message, *struct{}) error { return nil }
 	const at = 1_000_000
 	points := ordering.ByTime{Table: "runner", ID: "id", At: "asked_us"}
@@ -197,7 +197,7 @@ func TestCosts(t *testing.T) {
 			return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error { return second(ordering.Settle(ctx, tx, 7)) })
 		})
 		update := func(ctx context.Context, db *sql.DB) error {
-			return second(points.Update(ctx, db, 7, time.UnixMicro(at), ordering.Add("points", 1)))
+			return second(points.Update(ctx, db, 7, time.UnixMicro(at), ordering.Change{Add: map[string]any{"points": 1}}))
 		}
 		c.Call("by time", update)
 		c.Call("by time again", update)

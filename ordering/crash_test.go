@@ -85,8 +85,8 @@ type verb struct {
 
 // verbs: hold is the guard of those that hold messages.
 func verbs() (list []verb, hold *ordering.Guard[runState]) {
-	reject := must(ordering.New[runState](ordering.Config{Consumer: "c", Keep: true}))
-	hold = must(ordering.New[runState](ordering.Config{Consumer: "c", Hold: true, First: 1}))
+	reject := &ordering.Guard[runState]{Consumer: "c", Keep: true}
+	hold = &ordering.Guard[runState]{Consumer: "c", Hold: true, First: 1}
 	give := func(g *ordering.Guard[runState], seq int64) func(context.Context, *sql.DB) error {
 		return func(ctx context.Context, db *sql.DB) error {
 			return second(g.Apply(ctx, db, sample(seq).message(), apply))
@@ -110,10 +110,10 @@ func verbs() (list []verb, hold *ordering.Guard[runState]) {
 		}, 100},
 		{"skip", hold, []int64{1, 3}, func(ctx context.Context, db *sql.DB) error { return second(hold.Skip(ctx, db, "user/3000", 1, one)) }, 80},
 		{"by time", hold, nil, func(ctx context.Context, db *sql.DB) error {
-			return second(guards[0].Update(ctx, db, 1, now, ordering.Add("points", 5)))
+			return second(guards[0].Update(ctx, db, 1, now, ordering.Change{Add: map[string]any{"points": 5}}))
 		}, 25},
 		{"optimistic, a decision that finds its work done", hold, nil, func(ctx context.Context, db *sql.DB) error {
-			_, err := optimistic().Update(ctx, db, func(_ context.Context, r runner) (runner, error) {
+			_, err := updateRunner(ctx, db, func(_ context.Context, r runner) (runner, error) {
 				r.Points = 5
 				return r, nil
 			})
@@ -156,7 +156,7 @@ func TestSurvivesFaults(t *testing.T) {
 // adding without a guard.
 func TestFaultsCatchTheNaiveTwins(t *testing.T) {
 	_, dsn := open(t)
-	g := must(ordering.New[runState](ordering.Config{Consumer: "c"}))
+	g := &ordering.Guard[runState]{Consumer: "c"}
 	for name, call := range map[string]func(context.Context, *sql.DB) error{
 		"context first": func(ctx context.Context, db *sql.DB) error {
 			c, err := g.Read(ctx, db, "user/3000")
@@ -211,9 +211,9 @@ func TestStatements(t *testing.T) {
 			return second(g.Apply(ctx, counted, ordering.Message{Stream: stream, Sequence: seq}, follow))
 		}
 	}
-	reject := must(ordering.New[trail](ordering.Config{Consumer: "a"}))
-	keep := must(ordering.New[trail](ordering.Config{Consumer: "b", Keep: true}))
-	hold := must(ordering.New[trail](ordering.Config{Consumer: "c", Hold: true}))
+	reject := &ordering.Guard[trail]{Consumer: "a"}
+	keep := &ordering.Guard[trail]{Consumer: "b", Keep: true}
+	hold := &ordering.Guard[trail]{Consumer: "c", Hold: true}
 	expect("reject, applied", 5, give(reject, "s", 5))
 	expect("reject, refused", 4, give(reject, "s", 5))
 	expect("keep, applied", 6, give(keep, "s", 5))
@@ -228,10 +228,14 @@ func TestStatements(t *testing.T) {
 	must(hold.Apply(ctx, db, ordering.Message{Stream: "long", Sequence: 0}, follow))
 	expect("hold, a gap of 100 closes", 5+1+7, give(hold, "long", 1))
 	expect("read", 1, func() error { return second(hold.Read(ctx, counted, "s")) })
-	expect("by time", 3, func() error { return second(guards[0].Update(ctx, counted, 1, now, ordering.Add("points", 5))) })
-	expect("by time, refused", 4, func() error { return second(guards[0].Update(ctx, counted, 1, now, ordering.Add("points", 5))) })
+	expect("by time", 3, func() error {
+		return second(guards[0].Update(ctx, counted, 1, now, ordering.Change{Add: map[string]any{"points": 5}}))
+	})
+	expect("by time, refused", 4, func() error {
+		return second(guards[0].Update(ctx, counted, 1, now, ordering.Change{Add: map[string]any{"points": 5}}))
+	})
 	expect("optimistic", 4, func() error {
-		return second(optimistic().Update(ctx, counted, func(_ context.Context, r runner) (runner, error) { return r, nil }))
+		return second(updateRunner(ctx, counted, func(_ context.Context, r runner) (runner, error) { return r, nil }))
 	})
 	expect("park", 3, func() error { return second(ordering.Park(ctx, counted, "q", "m", nil, errPoison)) })
 }

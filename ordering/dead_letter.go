@@ -25,8 +25,10 @@ type DeadLetter struct {
 	Payload   []byte `json:"payload"`
 	// Reason is why, in words.
 	Reason string `json:"reason"`
-	// Losing are the versions that an optimistic update lost against.
-	Losing []Losing `json:"losing"`
+	// Losing are the versions that an optimistic update read and lost, in their order: a list of objects of
+	// the "version", the "row" as JSON, and what was "wanted". Where JSON would not keep one, as a text that
+	// is not UTF-8, it is an object of the "error" that says so, and of the value in Go.
+	Losing json.RawMessage `json:"losing"`
 	// ParkedAt is the database's time.
 	ParkedAt time.Time `json:"parked_at"`
 }
@@ -90,17 +92,11 @@ func DeadLetters(ctx context.Context, db onerow.DB, queue string, after int64, l
 	var all []DeadLetter
 	err := onerow.Query(ctx, db, sqlLetters, []any{queue, after, limit}, func(rows *sql.Rows) error {
 		d := DeadLetter{Queue: queue}
-		var losing []byte
 		var at int64
-		if err := rows.Scan(&d.ID, &d.MessageID, &d.Payload, &d.Reason, &losing, &at); err != nil {
-			return err
-		}
+		err := rows.Scan(&d.ID, &d.MessageID, &d.Payload, &d.Reason, (*[]byte)(&d.Losing), &at)
 		d.ParkedAt = time.UnixMicro(at).UTC()
 		all = append(all, d)
-		if losing == nil {
-			return nil
-		}
-		return json.Unmarshal(losing, &all[len(all)-1].Losing)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("ordering: dead letters of %s: %w", queue, err)

@@ -3,7 +3,7 @@
 //
 //	by sequence      [Guard]: a stream of numbered messages, and the consumer's own state
 //	by time          [ByTime]: an update applies only if its sender made it later than the last
-//	by what was read [Optimistic]: read, decide, write if unchanged; [Park] what cannot be
+//	by what was read [UpdateIfUnchanged]: read, decide, write if unchanged; [Park] what cannot be
 //
 // # By sequence
 //
@@ -11,7 +11,7 @@
 // consumer's state, a value of a type of its own. Apply calls the consumer's function for
 // the messages that are next:
 //
-//	runs, err := ordering.New[RunState](ordering.Config{Consumer: "runs"})
+//	runs := ordering.Guard[RunState]{Consumer: "runs"}
 //	res, err := runs.Apply(ctx, db, ordering.Message{Stream: "user/3000", Sequence: 2, Payload: body},
 //		func(ctx context.Context, tx *onerow.Tx, m ordering.Message, s *RunState) error {
 //			s.Meters += 199                               // the state is written last, for you
@@ -33,7 +33,7 @@
 //     between any two writes, and a redelivery, leave the same tables as no crash.
 //   - The function is called for increasing sequences only, one call of a stream at a
 //     time: the first statement locks the context row until COMMIT.
-//   - Without Config.Hold the tables are those of an ordered run of the messages that raised
+//   - Without Hold the tables are those of an ordered run of the messages that raised
 //     the maximum. With it: those of an ordered run of all messages, each once.
 //   - The function gets the state as JSON gives it back, and so does the caller, in whatever
 //     transaction the message before was applied. A state that JSON would change (a number
@@ -44,12 +44,12 @@
 //
 // The reset rule: a sender that starts its sequence anew (a new device, an
 // installation) raises the message's Epoch, a number or a time that it keeps. A
-// message of a higher epoch is newer than all of a lower one, with Config.Hold from its
+// message of a higher epoch is newer than all of a lower one, with Hold from its
 // first number on; what is left of the lower one is stale then. The rule is
 // not "sequence 1 resets": a redelivered message 1 would reset again.
 //
 // The function runs again when its transaction does, so its effects belong into the
-// transaction; in a crash nothing of them is left. With Config.Hold the function's error
+// transaction; in a crash nothing of them is left. With Hold the function's error
 // for a parked message, a call to elsewhere that timed out as well as any other, holds
 // the stream, not the messages before it: [ErrHeld].
 //
@@ -66,7 +66,7 @@
 // Hold, or an idempotency key.
 //
 // The time is kept in microseconds, in a BIGINT or a DATETIME(6). A column that rounds it, or
-// shows it in the session's time zone, would let an update apply twice: [ErrColumn]. Call
+// shows it in the session's time zone, would let an update apply twice: [ErrInvalidArgument]. Call
 // [ByTime.Verify] at the start.
 //
 // # What is not promised
@@ -90,7 +90,7 @@
 //	Read                                1
 //	ByTime.Update                       1, refused 2
 //	ByTime.Verify                       1
-//	Optimistic.Update                   1 read and 1 write for each attempt
+//	UpdateIfUnchanged                   1 read and 1 write for each attempt
 //	Park                                1
 //	Forget                              2 for each 200 messages, and 1 for each consumer
 //

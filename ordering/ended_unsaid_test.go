@@ -21,7 +21,7 @@ func TestEndedUnsaid(t *testing.T) {
 			pools = append(pools, dbtest.OpenDSN(t, dsn+"&max_statement_time="+seconds))
 		}
 	}
-	g := must(ordering.New[trail](ordering.Config{Consumer: "c", Hold: true, First: 1}))
+	g := &ordering.Guard[trail]{Consumer: "c", Hold: true, First: 1}
 	for i := range streams {
 		stream := fmt.Sprint("s", i)
 		for _, seq := range []int64{2, 3, 1, 5, 4} {

@@ -19,10 +19,7 @@ func Example() {
 	defer done()
 
 	type totals struct{ Meters int }
-	runs, err := ordering.New[totals](ordering.Config{Consumer: "runs", Hold: true, First: 1})
-	if err != nil {
-		log.Fatal(err)
-	}
+	runs := ordering.Guard[totals]{Consumer: "runs", Hold: true, First: 1}
 	add := func(ctx context.Context, tx *onerow.Tx, m ordering.Message, t *totals) error {
 		t.Meters += len(m.Payload) // and write the run's rows here, through tx
 		return nil
@@ -46,10 +43,7 @@ func ExampleGuard_Skip() {
 	db, done := dbtest.ExampleDB(ctx, migrations.Up)
 	defer done()
 
-	runs, err := ordering.New[int](ordering.Config{Consumer: "runs", Hold: true, First: 1})
-	if err != nil {
-		log.Fatal(err)
-	}
+	runs := ordering.Guard[int]{Consumer: "runs", Hold: true, First: 1}
 	var add ordering.Func[int] = func(_ context.Context, _ *onerow.Tx, m ordering.Message, sum *int) error {
 		*sum += int(m.Sequence)
 		return nil
@@ -88,10 +82,7 @@ func ExampleForget() {
 	db, done := dbtest.ExampleDB(ctx, migrations.Up)
 	defer done()
 
-	runs, err := ordering.New[int](ordering.Config{Consumer: "runs", Keep: true})
-	if err != nil {
-		log.Fatal(err)
-	}
+	runs := ordering.Guard[int]{Consumer: "runs", Keep: true}
 	for _, sequence := range []int64{1, 3, 1, 2} {
 		res, err := runs.Apply(ctx, db, ordering.Message{Stream: "runner/3000", Sequence: sequence},
 			func(context.Context, *onerow.Tx, ordering.Message, *int) error { return nil })
@@ -120,7 +111,7 @@ func ExampleByTime() {
 	guard := ordering.ByTime{Table: "score", ID: "id", At: "asked_us"}
 	asked := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) // set by who asks, once
 	for range 2 {
-		outcome, err := guard.Update(ctx, db, 7, asked, ordering.Add("points", 5))
+		outcome, err := guard.Update(ctx, db, 7, asked, ordering.Change{Add: map[string]any{"points": 5}})
 		fmt.Println(outcome, err)
 	}
 	var points int

@@ -10,8 +10,9 @@ import (
 	"github.com/onerow/onerow/internal/exactjson"
 )
 
-// Config of a [Guard].
-type Config struct {
+// Guard applies the messages of streams in their order. S is the consumer's state, stored as JSON: the
+// function and the caller get it as it is stored. Safe for concurrent use.
+type Guard[S any] struct {
 	// Consumer is whose contexts these are, 1 to 64 bytes: two consumers of the same
 	// stream do not know each other.
 	Consumer string
@@ -19,9 +20,9 @@ type Config struct {
 	// Reject) what is newer applies, numbers may be left out, and what is not newer is refused.
 	Hold bool
 	// Keep keeps a row for each applied message, so that a duplicate can be told from a
-	// late message; see [Forget]. With Config.Hold it is not needed for that.
+	// late message; see [Forget]. With Hold it is not needed for that.
 	Keep bool
-	// First is the first sequence of a stream, and of each epoch; for Config.Hold.
+	// First is the first sequence of a stream, and of each epoch; for Hold.
 	First int64
 	// MaxHeld is how many messages of a stream can be parked. Default 10,000.
 	MaxHeld int64
@@ -35,7 +36,7 @@ type Message struct {
 	Epoch int64
 	// Sequence is the message's number in its epoch.
 	Sequence int64
-	// Payload is what the function gets. With Config.Hold it is what is parked, at most 16 MB.
+	// Payload is what the function gets. With [Guard].Hold it is what is parked, at most 16 MB.
 	Payload []byte
 }
 
@@ -52,7 +53,7 @@ type Outcome string
 const (
 	// Applied: the function ran and its transaction committed.
 	Applied Outcome = "applied"
-	// Held: it came early and is parked; Config.Hold.
+	// Held: it came early and is parked; [Guard].Hold.
 	Held Outcome = "held"
 	// Duplicate: this message was applied before.
 	Duplicate Outcome = "duplicate"
@@ -64,8 +65,8 @@ const (
 
 // Context is how far a consumer is with a stream.
 type Context[S any] struct {
-	// Epoch and Last are those of the last message that was applied. With Config.Hold, before the
-	// first, Last is one less than Config.First.
+	// Epoch and Last are those of the last message that was applied. With [Guard].Hold, before the
+	// first, Last is one less than [Guard].First.
 	Epoch, Last int64
 	// State is the consumer's own.
 	State S
@@ -84,10 +85,6 @@ type Result[S any] struct {
 	Released int
 }
 
-// Guard applies the messages of streams in their order. S is the consumer's state,
-// stored as JSON: the function and the caller get it as it is stored. Safe for concurrent use.
-type Guard[S any] struct{ config Config }
-
 const (
 	maxConsumer = 64
 	maxStream   = 255
@@ -96,25 +93,22 @@ const (
 	batch       = 500
 )
 
-// New returns a guard. The error is [ErrInvalidArgument].
-func New[S any](c Config) (*Guard[S], error) {
-	if c.Consumer == "" || len(c.Consumer) > maxConsumer {
-		return nil, fmt.Errorf("%w: the name of a consumer has %d bytes, 1 to %d fit", ErrInvalidArgument, len(c.Consumer), maxConsumer)
+// check refuses a consumer that cannot be one.
+func (g Guard[S]) check() error {
+	switch {
+	case g.Consumer == "" || len(g.Consumer) > maxConsumer:
+		return fmt.Errorf("%w: the name of a consumer has %d bytes, 1 to %d fit", ErrInvalidArgument, len(g.Consumer), maxConsumer)
+	case g.First == math.MinInt64:
+		return fmt.Errorf("%w: consumer %q: a stream cannot start at %d", ErrInvalidArgument, g.Consumer, g.First)
 	}
-	if c.First == math.MinInt64 {
-		return nil, fmt.Errorf("%w: consumer %q: a stream cannot start at %d", ErrInvalidArgument, c.Consumer, c.First)
-	}
-	if c.MaxHeld <= 0 {
-		c.MaxHeld = maxHeld
-	}
-	return &Guard[S]{c}, nil
+	return nil
 }
 
-func (g *Guard[S]) check(m Message) error {
+func (g Guard[S]) checkMessage(m Message) error {
 	switch {
 	case m.Stream == "" || len(m.Stream) > maxStream:
 		return fmt.Errorf("%w: the name of a stream has %d bytes, 1 to %d fit", ErrInvalidArgument, len(m.Stream), maxStream)
-	case len(m.Payload) > maxBlob && (g.config.Keep || g.config.Hold):
+	case len(m.Payload) > maxBlob && (g.Keep || g.Hold):
 		return fmt.Errorf("%w: message %d of stream %q has %d bytes, %d can be kept", ErrInvalidArgument, m.Sequence, m.Stream, len(m.Payload), maxBlob)
 	case m.Sequence == math.MinInt64 || m.Sequence == math.MaxInt64:
 		return fmt.Errorf("%w: a message of stream %q has the sequence %d", ErrInvalidArgument, m.Stream, m.Sequence)

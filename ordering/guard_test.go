@@ -30,31 +30,31 @@ type arrival struct {
 
 func TestOutcomes(t *testing.T) {
 	for name, c := range map[string]struct {
-		config   ordering.Config
+		guard    ordering.Guard[trail]
 		arrivals []arrival
 		trail    string
 		held     int64
 	}{
-		"reject": {ordering.Config{}, []arrival{
+		"reject": {ordering.Guard[trail]{}, []arrival{
 			{0, 3, "applied", 0}, {0, 3, "stale", 0}, {0, 1, "stale", 0}, {0, 9, "applied", 0},
 			{1, 1, "applied", 0}, {0, 10, "stale", 0}, {1, 1, "stale", 0}, {1, 2, "applied", 0}, {-1, 50, "stale", 0},
 		}, "0.3 0.9 1.1 1.2 ", 0},
-		"reject and keep": {ordering.Config{Keep: true}, []arrival{
+		"reject and keep": {ordering.Guard[trail]{Keep: true}, []arrival{
 			{0, 3, "applied", 0}, {0, 3, "duplicate", 0}, {0, 1, "late", 0}, {0, 1, "late", 0}, {1, 0, "applied", 0}, {0, 3, "duplicate", 0}, {0, 4, "late", 0},
 		}, "0.3 1.0 ", 0},
-		"hold": {ordering.Config{Hold: true, First: 1}, []arrival{
+		"hold": {ordering.Guard[trail]{Hold: true, First: 1}, []arrival{
 			{0, 3, "held", 0}, {0, 2, "held", 0}, {0, 3, "held", 0}, {0, 1, "applied", 2}, {0, 2, "duplicate", 0}, {0, 0, "stale", 0}, {0, 4, "applied", 0},
 			{0, 6, "held", 0}, {0, 9, "held", 0}, {0, 5, "applied", 1}, {2, 2, "held", 0}, {1, 2, "held", 0},
 			{2, 1, "applied", 1}, {1, 1, "stale", 0}, {0, 7, "stale", 0}, {2, 4, "held", 0},
 		}, "0.1 0.2 0.3 0.4 0.5 0.6 2.1 2.2 ", 1},
-		"hold and keep": {ordering.Config{Hold: true, Keep: true}, []arrival{
+		"hold and keep": {ordering.Guard[trail]{Hold: true, Keep: true}, []arrival{
 			{0, 2, "held", 0}, {0, 1, "held", 0}, {0, 0, "applied", 2}, {0, 2, "duplicate", 0}, {0, 1, "duplicate", 0}, {0, 3, "applied", 0},
 		}, "0.0 0.1 0.2 0.3 ", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			db, _ := open(t, dbtest.Param("clientFoundRows", "true"))
-			c.config.Consumer = "c"
-			g := must(ordering.New[trail](c.config))
+			g := c.guard
+			g.Consumer = "c"
 			for _, way := range []string{"pool", "joined"} {
 				for i, a := range c.arrivals {
 					m := ordering.Message{Stream: way, Epoch: a.epoch, Sequence: a.seq, Payload: []byte("x")}
@@ -88,23 +88,24 @@ func TestOutcomes(t *testing.T) {
 
 func TestArguments(t *testing.T) {
 	db, _ := open(t)
-	g := must(ordering.New[trail](ordering.Config{Consumer: "c", Hold: true}))
+	g := &ordering.Guard[trail]{Consumer: "c", Hold: true}
 	for _, err := range []error{
-		second(ordering.New[int](ordering.Config{})),
-		second(ordering.New[int](ordering.Config{Consumer: "c", First: math.MinInt64})),
+		second(ordering.Guard[trail]{}.Apply(t.Context(), db, ordering.Message{Stream: "s"}, follow)),
+		second(ordering.Guard[trail]{}.Release(t.Context(), db, "s", follow)),
+		second(ordering.Guard[trail]{Consumer: "c", First: math.MinInt64}.Apply(t.Context(), db, ordering.Message{Stream: "s"}, follow)),
 		second(g.Apply(t.Context(), db, ordering.Message{}, follow)),
 		second(g.Apply(t.Context(), db, ordering.Message{Stream: strings.Repeat("s", 256)}, follow)),
 		second(g.Apply(t.Context(), db, ordering.Message{Stream: "s", Sequence: math.MaxInt64}, follow)),
 		second(g.Apply(t.Context(), db, ordering.Message{Stream: "s", Payload: make([]byte, 1<<24)}, follow)),
-		second(ordering.ByTime{Table: "runner", ID: "id", At: "asked_us"}.Update(t.Context(), db, 1, now)),
-		second(ordering.ByTime{Table: "runner"}.Update(t.Context(), db, 1, now, ordering.Set("x", 1))),
-		second(ordering.Optimistic[int]{}.Update(t.Context(), db, nil)), second(ordering.Park(t.Context(), db, "", "", nil, nil)),
+		second(ordering.ByTime{Table: "runner", ID: "id", At: "asked_us"}.Update(t.Context(), db, 1, now, ordering.Change{})),
+		second(ordering.ByTime{Table: "runner"}.Update(t.Context(), db, 1, now, ordering.Change{Set: map[string]any{"x": 1}})),
+		second(ordering.Park(t.Context(), db, "", "", nil, nil)),
 	} {
 		wantError(t, err, ordering.ErrInvalidArgument)
 	}
 	dbtest.Exec(t, db, "INSERT INTO onerow_stream VALUES ('c', 'broken', 0, 0, 0, '[]', UTC_TIMESTAMP(6))")
 	wantError(t, second(g.Read(t.Context(), db, "broken")), ordering.ErrState)
-	bad := must(ordering.New[chan int](ordering.Config{Consumer: "c"}))
+	bad := &ordering.Guard[chan int]{Consumer: "c"}
 	wantError(t, second(bad.Apply(t.Context(), db, ordering.Message{Stream: "s"},
 		func(context.Context, *onerow.Tx, ordering.Message, *chan int) error { return nil })), ordering.ErrState)
 }
@@ -117,7 +118,7 @@ func TestPoison(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		db, _ := open(t)
 		ctx := t.Context()
-		g := must(ordering.New[trail](ordering.Config{Consumer: "c", Hold: true, First: 1, MaxHeld: 5, Keep: keep}))
+		g := &ordering.Guard[trail]{Consumer: "c", Hold: true, First: 1, MaxHeld: 5, Keep: keep}
 		poison := true
 		fn := func(ctx context.Context, tx *onerow.Tx, m ordering.Message, s *trail) error {
 			if m.Sequence == 4 && poison {
@@ -130,7 +131,9 @@ func TestPoison(t *testing.T) {
 			must(g.Apply(ctx, db, message(seq), fn))
 		}
 		_, err := g.Apply(ctx, db, message(7), fn)
-		if wantError(t, err, ordering.ErrTooManyHeld); !strings.Contains(err.Error(), `5 of stream "s", which waits for 1`) {
+		detail := &ordering.StreamError{}
+		if wantError(t, err, ordering.ErrTooManyHeld); !strings.Contains(err.Error(), `5 of stream "s", which waits for 1`) ||
+			!errors.As(err, &detail) || detail.Stream != "s" || detail.Sequence != 1 {
 			t.Fatal(err)
 		}
 		waiting := must(g.Waiting(ctx, db, 10))
@@ -163,7 +166,7 @@ func TestPoison(t *testing.T) {
 func TestSkipAndForget(t *testing.T) {
 	db, _ := open(t)
 	ctx := t.Context()
-	g := must(ordering.New[trail](ordering.Config{Consumer: "c", Hold: true, First: 1, Keep: true}))
+	g := &ordering.Guard[trail]{Consumer: "c", Hold: true, First: 1, Keep: true}
 	for _, seq := range []int64{1, 4, 5, 8} {
 		must(g.Apply(ctx, db, ordering.Message{Stream: "s", Sequence: seq}, follow))
 	}
@@ -200,7 +203,7 @@ func TestSkipAndForget(t *testing.T) {
 func TestLongGap(t *testing.T) {
 	db, _ := open(t)
 	ctx := t.Context()
-	g := must(ordering.New[trail](ordering.Config{Consumer: "c", Hold: true, First: 1}))
+	g := &ordering.Guard[trail]{Consumer: "c", Hold: true, First: 1}
 	must(g.Apply(ctx, db, ordering.Message{Stream: "s", Sequence: 3}, follow))
 	dbtest.Exec(t, db, `INSERT INTO onerow_stream_message (consumer, stream, epoch, seq, applied, received_at)
 		WITH RECURSIVE n AS (SELECT 4 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 900)
@@ -222,7 +225,7 @@ func TestRace(t *testing.T) {
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
 			db, _ := open(t, dbtest.Isolation(level))
-			g := must(ordering.New[trail](ordering.Config{Consumer: "c", Hold: true, First: 1}))
+			g := &ordering.Guard[trail]{Consumer: "c", Hold: true, First: 1}
 			var wg sync.WaitGroup
 			errs := make(chan error, 8)
 			for i := range int64(8) {

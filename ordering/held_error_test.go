@@ -29,7 +29,7 @@ func TestHeldByAnErrorOfElsewhere(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			db, _ := open(t)
 			ctx := t.Context()
-			g := must(ordering.New[trail](ordering.Config{Consumer: "c", Hold: true, First: 1}))
+			g := &ordering.Guard[trail]{Consumer: "c", Hold: true, First: 1}
 			cause := tt.err
 			fn := func(ctx context.Context, tx *onerow.Tx, m ordering.Message, s *trail) error {
 				if m.Sequence == 4 && cause != nil {
@@ -44,7 +44,11 @@ func TestHeldByAnErrorOfElsewhere(t *testing.T) {
 			if wantError(t, err, ordering.ErrHeld); !strings.Contains(err.Error(), "message 4") || !errors.Is(err, cause) || res.Outcome != ordering.Applied || res.Released != 2 {
 				t.Fatalf("%+v, %v", res, err)
 			}
-			wantError(t, second(g.Release(ctx, db, "s", fn)), ordering.ErrHeld)
+			err = second(g.Release(ctx, db, "s", fn))
+			detail := &ordering.StreamError{}
+			if wantError(t, err, ordering.ErrHeld); !errors.As(err, &detail) || detail.Stream != "s" || detail.Sequence != 4 {
+				t.Fatalf("the detail of %v is %+v", err, detail)
+			}
 			if c := must(g.Read(ctx, db, "s")); c.State.Seen != "0.1 0.2 0.3 " || c.Last != 3 || c.Held != 2 {
 				t.Fatalf("%+v", c)
 			}

@@ -15,7 +15,7 @@ import (
 func TestSkipTheStartOfAnEpoch(t *testing.T) {
 	db, _ := open(t)
 	ctx := t.Context()
-	g := must(ordering.New[trail](ordering.Config{Consumer: "c", Hold: true, First: 1}))
+	g := &ordering.Guard[trail]{Consumer: "c", Hold: true, First: 1}
 	give := func(epoch, seq int64) {
 		t.Helper()
 		must(g.Apply(ctx, db, ordering.Message{Stream: "s", Epoch: epoch, Sequence: seq}, follow))
@@ -42,7 +42,7 @@ func TestSkipTheStartOfAnEpoch(t *testing.T) {
 func TestParkedBehindPoison(t *testing.T) {
 	db, _ := open(t)
 	ctx := t.Context()
-	g := must(ordering.New[trail](ordering.Config{Consumer: "c", Hold: true, First: 1}))
+	g := &ordering.Guard[trail]{Consumer: "c", Hold: true, First: 1}
 	fn := func(ctx context.Context, tx *onerow.Tx, m ordering.Message, s *trail) error {
 		if m.Sequence == 2 {
 			return errPoison
@@ -65,7 +65,7 @@ func TestHostile(t *testing.T) {
 	dbtest.Exec(t, db, "INSERT INTO runner (id, name, points) VALUES (1, 'Ann', 0)")
 	for _, at := range []time.Time{{}, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(400_000, 1, 1, 0, 0, 0, 0, time.UTC)} {
 		for _, g := range guards {
-			wantError(t, second(g.Update(t.Context(), db, 1, at, ordering.Add("points", 5))), ordering.ErrInvalidArgument)
+			wantError(t, second(g.Update(t.Context(), db, 1, at, ordering.Change{Add: map[string]any{"points": 5}})), ordering.ErrInvalidArgument)
 		}
 	}
 	if fresh := must(ordering.Park(t.Context(), db, "q", "m", nil, errors.New("bad byte \xff"))); !fresh {

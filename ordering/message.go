@@ -1,6 +1,7 @@
 package ordering
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -15,15 +16,15 @@ import (
 const sqlSeen = `SELECT 1 FROM onerow_stream_message WHERE consumer = ? AND stream = ? AND epoch = ? AND seq = ? AND applied = 1`
 
 // refusal tells a duplicate from a late message, as far as is known.
-func (g *Guard[S]) refusal(ctx context.Context, tx *onerow.Tx, c Context[S], m Message) (Outcome, error) {
-	if !g.config.Keep {
-		if g.config.Hold && m.Epoch == c.Epoch && m.Sequence >= g.config.First {
+func (g Guard[S]) refusal(ctx context.Context, tx *onerow.Tx, c Context[S], m Message) (Outcome, error) {
+	if !g.Keep {
+		if g.Hold && m.Epoch == c.Epoch && m.Sequence >= g.First {
 			return Duplicate, nil // all up to Last were applied
 		}
 		return Stale, nil
 	}
 	var one int
-	err := onerow.QueryRow(ctx, tx, sqlSeen, []any{g.config.Consumer, m.Stream, m.Epoch, m.Sequence}, &one)
+	err := onerow.QueryRow(ctx, tx, sqlSeen, []any{g.Consumer, m.Stream, m.Epoch, m.Sequence}, &one)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return Late, nil
@@ -50,12 +51,13 @@ const (
 )
 
 // park keeps an early message. The unique key makes a redelivery find it.
-func (g *Guard[S]) park(ctx context.Context, tx *onerow.Tx, c Context[S], m Message) (Result[S], error) {
+func (g Guard[S]) park(ctx context.Context, tx *onerow.Tx, c Context[S], m Message) (Result[S], error) {
 	res := Result[S]{Result: onerow.Result[Context[S]]{Row: c}, Outcome: Held}
-	if c.Held >= g.config.MaxHeld {
-		return res, fmt.Errorf("%w: %d of stream %q, which waits for %d; redeliver that one, or give it up with Skip", ErrTooManyHeld, c.Held, m.Stream, c.Last+1)
+	if c.Held >= cmp.Or(max(g.MaxHeld, 0), maxHeld) {
+		err := fmt.Errorf("%w: %d of stream %q, which waits for %d; redeliver that one, or give it up with Skip", ErrTooManyHeld, c.Held, m.Stream, c.Last+1)
+		return res, &StreamError{err, m.Stream, c.Last + 1}
 	}
-	_, err := tx.ExecContext(ctx, sqlPark, g.config.Consumer, m.Stream, m.Epoch, m.Sequence, m.Payload)
+	_, err := tx.ExecContext(ctx, sqlPark, g.Consumer, m.Stream, m.Epoch, m.Sequence, m.Payload)
 	switch {
 	case mysqlerr.Classify(err) == mysqlerr.Duplicate:
 		res.Replayed = true
@@ -63,7 +65,7 @@ func (g *Guard[S]) park(ctx context.Context, tx *onerow.Tx, c Context[S], m Mess
 	case err != nil:
 		return res, fmt.Errorf("park the message: %w", err)
 	}
-	if err := onerow.AffectOne(ctx, tx, sqlCountHeld, g.config.Consumer, m.Stream); err != nil {
+	if err := onerow.AffectOne(ctx, tx, sqlCountHeld, g.Consumer, m.Stream); err != nil {
 		return res, fmt.Errorf("count the parked message: %w", err)
 	}
 	res.Row.Held++
@@ -73,17 +75,17 @@ func (g *Guard[S]) park(ctx context.Context, tx *onerow.Tx, c Context[S], m Mess
 
 // record writes the message's row where messages are kept, and takes it out of the parked
 // ones if it was one.
-func (g *Guard[S]) record(ctx context.Context, tx *onerow.Tx, c *Context[S], m Message) error {
+func (g Guard[S]) record(ctx context.Context, tx *onerow.Tx, c *Context[S], m Message) error {
 	if c.Held > 0 && m.Epoch > c.Epoch {
-		n, err := onerow.Affected(ctx, tx, sqlDropEpochs, g.config.Consumer, m.Stream, c.Epoch, c.Last, c.Epoch, m.Epoch)
+		n, err := onerow.Affected(ctx, tx, sqlDropEpochs, g.Consumer, m.Stream, c.Epoch, c.Last, c.Epoch, m.Epoch)
 		if err != nil {
 			return fmt.Errorf("drop what older epochs parked: %w", err)
 		}
 		c.Held -= n
 	}
 	switch {
-	case g.config.Keep:
-		n, err := onerow.Affected(ctx, tx, sqlKeep, g.config.Consumer, m.Stream, m.Epoch, m.Sequence, m.Payload)
+	case g.Keep:
+		n, err := onerow.Affected(ctx, tx, sqlKeep, g.Consumer, m.Stream, m.Epoch, m.Sequence, m.Payload)
 		if err != nil {
 			return fmt.Errorf("keep the message: %w", err)
 		}
@@ -91,7 +93,7 @@ func (g *Guard[S]) record(ctx context.Context, tx *onerow.Tx, c *Context[S], m M
 			c.Held--
 		}
 	case c.Held > 0:
-		n, err := onerow.Affected(ctx, tx, sqlUnpark, g.config.Consumer, m.Stream, m.Epoch, m.Sequence)
+		n, err := onerow.Affected(ctx, tx, sqlUnpark, g.Consumer, m.Stream, m.Epoch, m.Sequence)
 		if err != nil {
 			return fmt.Errorf("take the message out of the parked ones: %w", err)
 		}

@@ -95,7 +95,7 @@ func TestRunners(t *testing.T) {
 				cfg.DialFunc, cfg.Logger = c.dial, &mysql.NopLogger{}
 				cut := sql.OpenDB(must(mysql.NewConnector(cfg)))
 				defer func() { _ = cut.Close() }()
-				g := must(ordering.New[runState](ordering.Config{Consumer: "runs", Hold: hold, Keep: keep, First: 1}))
+				g := &ordering.Guard[runState]{Consumer: "runs", Hold: hold, Keep: keep, First: 1}
 				redelivered := 0
 				for round := range 16 {
 					for _, table := range []string{"run", "tendency", "message"} {

@@ -80,9 +80,9 @@ func given(h *racetest.Answers, g *ordering.Guard[runState], m ordering.Message,
 }
 
 func sequenceRaces(h *racetest.Answers) []race {
-	reject := must(ordering.New[runState](ordering.Config{Consumer: "c"}))
-	keep := must(ordering.New[runState](ordering.Config{Consumer: "c", Keep: true}))
-	hold := must(ordering.New[runState](ordering.Config{Consumer: "c", Hold: true, First: 1}))
+	reject := &ordering.Guard[runState]{Consumer: "c"}
+	keep := &ordering.Guard[runState]{Consumer: "c", Keep: true}
+	hold := &ordering.Guard[runState]{Consumer: "c", Hold: true, First: 1}
 	give := func(g *ordering.Guard[runState], seqs ...int64) (calls []call) {
 		for _, seq := range seqs {
 			calls = append(calls, given(h, g, sample(seq).message(), false))
@@ -125,7 +125,7 @@ func sequenceRaces(h *racetest.Answers) []race {
 func rowRaces(h *racetest.Answers) []race {
 	points := func(at time.Time, n int) call {
 		return func(ctx context.Context, db *sql.DB) error {
-			out, err := guards[0].Update(ctx, db, 1, at, ordering.Add("points", n))
+			out, err := guards[0].Update(ctx, db, 1, at, ordering.Change{Add: map[string]any{"points": n}})
 			if err == nil {
 				h.Add(string(out))
 			}
@@ -135,7 +135,7 @@ func rowRaces(h *racetest.Answers) []race {
 	named := func(at time.Time, name string) call {
 		return func(ctx context.Context, db *sql.DB) error {
 			// Where others update the row optimistically this one raises its version, too.
-			return reason(second(guards[0].Update(ctx, db, 1, at, ordering.Set("name", name), ordering.Add("version", 1))))
+			return reason(second(guards[0].Update(ctx, db, 1, at, ordering.Change{Set: map[string]any{"name": name}, Add: map[string]any{"version": 1}})))
 		}
 	}
 	arrives := func(ctx context.Context, db *sql.DB) error {
@@ -148,7 +148,7 @@ func rowRaces(h *racetest.Answers) []race {
 	}
 	add := func(n int64) call {
 		return func(ctx context.Context, db *sql.DB) error {
-			return reason(second(optimistic().Update(ctx, db, func(_ context.Context, r runner) (runner, error) {
+			return reason(second(updateRunner(ctx, db, func(_ context.Context, r runner) (runner, error) {
 				r.Points += n
 				return r, nil
 			})))
@@ -247,7 +247,7 @@ func TestInterleaveCatchesTheNaiveTwins(t *testing.T) {
 			})
 		}
 	}
-	g := must(ordering.New[runState](ordering.Config{Consumer: "c"}))
+	g := &ordering.Guard[runState]{Consumer: "c"}
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
 			_, dsn := open(t, dbtest.Isolation(level), dbtest.StaleWrites())

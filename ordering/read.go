@@ -15,13 +15,13 @@ const sqlRead = `SELECT epoch, last_seq, held, state FROM onerow_stream WHERE co
 
 // Read returns the context of a stream. A stream without a message is
 // [onerow.ErrNotFound]. One statement.
-func (g *Guard[S]) Read(ctx context.Context, db onerow.DB, stream string) (Context[S], error) {
+func (g Guard[S]) Read(ctx context.Context, db onerow.DB, stream string) (Context[S], error) {
 	c, err := g.read(ctx, db, sqlRead, stream)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = onerow.ErrNotFound
 	}
 	if err != nil {
-		return Context[S]{}, fmt.Errorf("ordering: stream %q of consumer %q: %w", stream, g.config.Consumer, err)
+		return Context[S]{}, fmt.Errorf("ordering: stream %q of consumer %q: %w", stream, g.Consumer, err)
 	}
 	return c, nil
 }
@@ -43,9 +43,9 @@ const sqlWaiting = `SELECT stream, epoch, last_seq, held, TIMESTAMPDIFF(MICROSEC
 
 // Waiting returns up to limit streams with parked messages, those with the most
 // first: what to alert on. One statement.
-func (g *Guard[S]) Waiting(ctx context.Context, db onerow.DB, limit int) ([]HeldStream, error) {
+func (g Guard[S]) Waiting(ctx context.Context, db onerow.DB, limit int) ([]HeldStream, error) {
 	var all []HeldStream
-	err := onerow.Query(ctx, db, sqlWaiting, []any{g.config.Consumer, limit}, func(rows *sql.Rows) error {
+	err := onerow.Query(ctx, db, sqlWaiting, []any{g.Consumer, limit}, func(rows *sql.Rows) error {
 		var s HeldStream
 		var idle int64
 		err := rows.Scan(&s.Stream, &s.Epoch, &s.Last, &s.Held, &idle)
@@ -54,7 +54,7 @@ func (g *Guard[S]) Waiting(ctx context.Context, db onerow.DB, limit int) ([]Held
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("ordering: waiting streams of consumer %q: %w", g.config.Consumer, err)
+		return nil, fmt.Errorf("ordering: waiting streams of consumer %q: %w", g.Consumer, err)
 	}
 	return all, nil
 }

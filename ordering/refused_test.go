@@ -14,7 +14,7 @@ import (
 // TestSnapshotRefused: see racetest.Refused.
 func TestSnapshotRefused(t *testing.T) {
 	db, _ := open(t, dbtest.Isolation(sql.LevelRepeatableRead), dbtest.SnapshotConflicts(t))
-	g := must(ordering.New[trail](ordering.Config{Consumer: "c"}))
+	g := &ordering.Guard[trail]{Consumer: "c"}
 	apply := func(ctx context.Context, db onerow.DB, sequence int64) error {
 		_, err := g.Apply(ctx, db, ordering.Message{Stream: "s", Sequence: sequence}, follow)
 		return err
@@ -31,7 +31,7 @@ func TestSnapshotRefused(t *testing.T) {
 	add := func(_ context.Context, r runner) (runner, error) { r.Points++; return r, nil }
 	racetest.Refused(t, db, "SELECT points FROM runner", disturb,
 		func(ctx context.Context, tx *onerow.Tx) error {
-			_, err := optimistic().Update(ctx, tx, add)
+			_, err := updateRunner(ctx, tx, add)
 			return err
 		})
 	if n := dbtest.Scan[int](t, db, "SELECT points FROM runner"); dbtest.SnapshotIsolation(t) && n != 11 {

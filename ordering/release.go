@@ -26,7 +26,7 @@ const (
 // Release applies the parked messages of a stream whose gap is closed. Apply does it by
 // itself; Release is for what a crash left, should no message come, and after the
 // reason of an ErrHeld is removed. It returns how many were applied.
-func (g *Guard[S]) Release(ctx context.Context, db onerow.DB, stream string, fn Func[S]) (int, error) {
+func (g Guard[S]) Release(ctx context.Context, db onerow.DB, stream string, fn Func[S]) (int, error) {
 	var res Result[S]
 	err := g.release(ctx, db, stream, fn, &res)
 	return res.Released, err
@@ -34,9 +34,9 @@ func (g *Guard[S]) Release(ctx context.Context, db onerow.DB, stream string, fn 
 
 // release runs batches until the next number is not parked. A message that fails ends its batch;
 // those before it are run again without it.
-func (g *Guard[S]) release(ctx context.Context, db onerow.DB, stream string, fn Func[S], res *Result[S]) error {
+func (g Guard[S]) release(ctx context.Context, db onerow.DB, stream string, fn Func[S], res *Result[S]) error {
 	limit := batch
-	var failed *heldError
+	var failed *StreamError
 	for {
 		var r released[S]
 		err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
@@ -46,7 +46,7 @@ func (g *Guard[S]) release(ctx context.Context, db onerow.DB, stream string, fn 
 			}
 			return err
 		})
-		var held *heldError
+		var held *StreamError
 		switch {
 		case errors.As(err, &held) && r.again > 0:
 			failed, limit = held, r.again
@@ -73,7 +73,7 @@ type released[S any] struct {
 	again   int // how many went well before the one that did not
 }
 
-func (g *Guard[S]) releaseBatch(ctx context.Context, tx *onerow.Tx, stream string, fn Func[S], limit int) (r released[S], err error) {
+func (g Guard[S]) releaseBatch(ctx context.Context, tx *onerow.Tx, stream string, fn Func[S], limit int) (r released[S], err error) {
 	c, err := g.lock(ctx, tx, stream)
 	if err != nil || c.Held == 0 {
 		return r, err
@@ -92,15 +92,15 @@ func (g *Guard[S]) releaseBatch(ctx context.Context, tx *onerow.Tx, stream strin
 		}
 		if err != nil {
 			r.again = i
-			return r, &heldError{stream, m.Sequence, err}
+			return r, &StreamError{fmt.Errorf("%w: message %d, which holds stream %q: %w", ErrHeld, m.Sequence, stream, err), stream, m.Sequence}
 		}
 		c.Last = m.Sequence
 	}
 	query := sqlDropHeld
-	if g.config.Keep {
+	if g.Keep {
 		query = sqlKeepHeld
 	}
-	n, err := onerow.Affected(ctx, tx, query, g.config.Consumer, stream, c.Epoch, first, c.Last)
+	n, err := onerow.Affected(ctx, tx, query, g.Consumer, stream, c.Epoch, first, c.Last)
 	if err != nil {
 		return r, fmt.Errorf("take messages out of the parked ones: %w", err)
 	}
@@ -113,10 +113,10 @@ func (g *Guard[S]) releaseBatch(ctx context.Context, tx *onerow.Tx, stream strin
 }
 
 // heldFrom reads the parked messages behind the last one up to the next gap.
-func (g *Guard[S]) heldFrom(ctx context.Context, tx *onerow.Tx, stream string, c Context[S], limit int) ([]Message, error) {
+func (g Guard[S]) heldFrom(ctx context.Context, tx *onerow.Tx, stream string, c Context[S], limit int) ([]Message, error) {
 	var messages []Message
 	wanted := c.Last + 1
-	args := []any{g.config.Consumer, stream, c.Epoch, c.Last, g.config.Consumer, stream, c.Epoch, wanted, limit}
+	args := []any{g.Consumer, stream, c.Epoch, c.Last, g.Consumer, stream, c.Epoch, wanted, limit}
 	err := onerow.Query(ctx, tx, sqlHeldFrom, args, func(rows *sql.Rows) error {
 		m := Message{Stream: stream, Epoch: c.Epoch}
 		if err := rows.Scan(&m.Sequence, &m.Payload); err != nil {
@@ -139,14 +139,14 @@ func (g *Guard[S]) heldFrom(ctx context.Context, tx *onerow.Tx, stream string, c
 const sqlSkip = `UPDATE onerow_stream SET epoch = ?, last_seq = ?, updated_at = UTC_TIMESTAMP(6) WHERE consumer = ? AND stream = ? AND epoch = ? AND last_seq = ?`
 
 // Skip gives up the missing numbers before the first parked message of a stream in
-// Config.Hold, and applies what is parked behind them. Where none is parked in its epoch,
+// Hold, and applies what is parked behind them. Where none is parked in its epoch,
 // these are the first numbers of the next epoch (of the stream, before its first
 // message), and the rest of the epoch before is given up too. last is the last sequence that
 // the operator saw; when the stream has moved on since, nothing is given up, so that
 // a repeated Skip gives up one gap only. It reports whether a gap was given up. A
 // number that was given up and comes after all is refused, as a duplicate unless
 // messages are kept.
-func (g *Guard[S]) Skip(ctx context.Context, db onerow.DB, stream string, last int64, fn Func[S]) (bool, error) {
+func (g Guard[S]) Skip(ctx context.Context, db onerow.DB, stream string, last int64, fn Func[S]) (bool, error) {
 	skipped := false
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		skipped = false
@@ -155,14 +155,14 @@ func (g *Guard[S]) Skip(ctx context.Context, db onerow.DB, stream string, last i
 			return err
 		}
 		var epoch, first int64
-		err = onerow.QueryRow(ctx, tx, sqlFirstHeld, []any{g.config.Consumer, stream, c.Epoch, c.Last, c.Epoch}, &epoch, &first)
+		err = onerow.QueryRow(ctx, tx, sqlFirstHeld, []any{g.Consumer, stream, c.Epoch, c.Last, c.Epoch}, &epoch, &first)
 		if errors.Is(err, sql.ErrNoRows) || err == nil && epoch == c.Epoch && first == last+1 {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("find the first parked message: %w", err)
 		}
-		n, err := onerow.Affected(ctx, tx, sqlSkip, epoch, first-1, g.config.Consumer, stream, c.Epoch, last)
+		n, err := onerow.Affected(ctx, tx, sqlSkip, epoch, first-1, g.Consumer, stream, c.Epoch, last)
 		skipped = n == 1
 		return err
 	})

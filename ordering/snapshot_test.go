@@ -12,7 +12,7 @@ import (
 // the last application of its stream is refused, and one that is newer sees its state.
 func TestOldSnapshot(t *testing.T) {
 	db, _ := open(t, dbtest.Isolation(sql.LevelRepeatableRead), dbtest.StaleWrites())
-	g := must(ordering.New[trail](ordering.Config{Consumer: "c"}))
+	g := &ordering.Guard[trail]{Consumer: "c"}
 	must(g.Apply(t.Context(), db, ordering.Message{Stream: "s", Sequence: 1}, follow))
 	tx := must(db.BeginTx(t.Context(), nil))
 	dbtest.Scan[int64](t, tx, "SELECT COUNT(*) FROM onerow_stream")

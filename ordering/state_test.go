@@ -22,7 +22,7 @@ type loose struct {
 // before was applied by the same call or by another one.
 func TestStateIsWhatIsStored(t *testing.T) {
 	db, _ := open(t)
-	g := must(ordering.New[loose](ordering.Config{Consumer: "c", Hold: true}))
+	g := &ordering.Guard[loose]{Consumer: "c", Hold: true}
 	var seen []string
 	note := func(_ context.Context, _ *onerow.Tx, m ordering.Message, s *loose) error {
 		seen = append(seen, fmt.Sprintf("%T %v %q", s.Any, s.List == nil, s.Left))
@@ -60,7 +60,7 @@ func TestLossyState(t *testing.T) {
 			N int
 		}{time.Now(), 1},
 	} {
-		g := must(ordering.New[any](ordering.Config{Consumer: "c"}))
+		g := &ordering.Guard[any]{Consumer: "c"}
 		_, err := g.Apply(t.Context(), db, ordering.Message{Stream: name, Sequence: 1}, func(_ context.Context, _ *onerow.Tx, _ ordering.Message, s *any) error {
 			*s = v
 			return nil

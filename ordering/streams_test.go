@@ -15,7 +15,7 @@ import (
 func TestStreamsApart(t *testing.T) {
 	db, _ := open(t)
 	ctx := t.Context()
-	g := must(ordering.New[trail](ordering.Config{Consumer: "c", Hold: true, First: 1}))
+	g := &ordering.Guard[trail]{Consumer: "c", Hold: true, First: 1}
 	broken := true
 	fn := func(ctx context.Context, tx *onerow.Tx, m ordering.Message, s *trail) error {
 		if m.Sequence == 3 && broken {
@@ -49,7 +49,7 @@ func TestStreamsApart(t *testing.T) {
 func TestReleaseTakesItsOwn(t *testing.T) {
 	db, _ := open(t)
 	ctx := t.Context()
-	g := must(ordering.New[trail](ordering.Config{Consumer: "c", Hold: true, First: 1}))
+	g := &ordering.Guard[trail]{Consumer: "c", Hold: true, First: 1}
 	for _, m := range []ordering.Message{
 		{Stream: "a", Sequence: 2}, {Stream: "b", Sequence: 2}, {Stream: "a", Epoch: 1, Sequence: 2}, {Stream: "a", Sequence: 1},
 	} {
@@ -64,7 +64,7 @@ func TestReleaseTakesItsOwn(t *testing.T) {
 func TestWaitingStreams(t *testing.T) {
 	db, _ := open(t)
 	ctx := t.Context()
-	g := must(ordering.New[trail](ordering.Config{Consumer: "c", Hold: true, First: 1}))
+	g := &ordering.Guard[trail]{Consumer: "c", Hold: true, First: 1}
 	for stream, seqs := range map[string][]int64{"none": {1}, "one": {1, 3}, "two": {1, 3, 4}} {
 		for _, seq := range seqs {
 			must(g.Apply(ctx, db, ordering.Message{Stream: stream, Sequence: seq}, follow))
@@ -79,7 +79,7 @@ func TestWaitingStreams(t *testing.T) {
 func TestSkipBehindASnapshot(t *testing.T) {
 	db, _ := open(t, dbtest.Isolation(sql.LevelRepeatableRead), dbtest.StaleWrites())
 	ctx := t.Context()
-	g := must(ordering.New[trail](ordering.Config{Consumer: "c", Hold: true, First: 1}))
+	g := &ordering.Guard[trail]{Consumer: "c", Hold: true, First: 1}
 	must(g.Apply(ctx, db, ordering.Message{Stream: "s", Sequence: 1}, follow))
 	tx := must(db.BeginTx(ctx, nil))
 	dbtest.Scan[int](t, tx, "SELECT COUNT(*) FROM onerow_stream_message")

@@ -45,7 +45,7 @@ func TestForgetInEachZone(t *testing.T) {
 	zonetest.Each(t, func(t *testing.T, zone dbtest.Option) {
 		db, _ := open(t, zone)
 		ctx := t.Context()
-		g := must(ordering.New[trail](ordering.Config{Consumer: "c", Hold: true, First: 1, Keep: true}))
+		g := &ordering.Guard[trail]{Consumer: "c", Hold: true, First: 1, Keep: true}
 		for _, seq := range []int64{1, 2, 4} {
 			must(g.Apply(ctx, db, ordering.Message{Stream: "s", Sequence: seq}, follow))
 		}

@@ -60,7 +60,7 @@ const (
 )
 
 // handle is a consumer: all that is done for one message, in one transaction.
-func handle(ctx context.Context, db *sql.DB, guard *ordering.Guard[progress], consumer string, p ping, dies bool) (ordering.Outcome, error) {
+func handle(ctx context.Context, db *sql.DB, guard ordering.Guard[progress], consumer string, p ping, dies bool) (ordering.Outcome, error) {
 	body, err := json.Marshal(p)
 	if err != nil {
 		return "", err
@@ -103,18 +103,14 @@ func day() (sent, delivered []ping) {
 // play delivers the day to a consumer in each mode, and holds what it leaves against the ordered run.
 func play(ctx context.Context, db *sql.DB) (text string, err error) {
 	sent, delivered := day()
-	for _, config := range []ordering.Config{
+	for _, guard := range []ordering.Guard[progress]{
 		{Consumer: "reject", Keep: true},         // so that a duplicate can be told from a late message
 		{Consumer: "hold", Hold: true, First: 1}, // it must know where a sequence begins
 	} {
-		guard, err := ordering.New[progress](config)
-		if err != nil {
-			return text, err
-		}
 		counts, highest, raised := map[ordering.Outcome]int{}, map[int64]int64{}, []ping(nil)
-		text += fmt.Sprintf("Mode %s; the first messages of user 1, as they arrive:\n ", config.Consumer)
+		text += fmt.Sprintf("Mode %s; the first messages of user 1, as they arrive:\n ", guard.Consumer)
 		for n, p := range delivered {
-			outcome, err := handle(ctx, db, guard, config.Consumer, p, n%5 == 0)
+			outcome, err := handle(ctx, db, guard, guard.Consumer, p, n%5 == 0)
 			if err != nil {
 				return text, err
 			}
@@ -126,7 +122,7 @@ func play(ctx context.Context, db *sql.DB) (text string, err error) {
 			}
 		}
 		text += fmt.Sprintf("\n  all %d deliveries: %v\n", len(delivered), counts)
-		if config.Hold {
+		if guard.Hold {
 			raised = sent
 		}
 		for user := int64(1); user <= 3; user++ {
@@ -137,9 +133,9 @@ func play(ctx context.Context, db *sql.DB) (text string, err error) {
 				}
 			}
 			got.Last = want.Last // not in the table
-			err := onerow.QueryRow(ctx, db, sqlLeft, []any{config.Consumer, user}, &got.Messages, &got.Meters, &got.Tendency, &got.Streak)
+			err := onerow.QueryRow(ctx, db, sqlLeft, []any{guard.Consumer, user}, &got.Messages, &got.Meters, &got.Tendency, &got.Streak)
 			if err != nil || got != want {
-				return text, errors.Join(err, fmt.Errorf("user %d has %+v by mode %s, and in order %+v", user, got, config.Consumer, want))
+				return text, errors.Join(err, fmt.Errorf("user %d has %+v by mode %s, and in order %+v", user, got, guard.Consumer, want))
 			}
 			text += fmt.Sprintf("  user %d: %d messages, %d m, %s for %d; the ordered run has the same\n", user, got.Messages, got.Meters, got.Tendency, got.Streak)
 		}

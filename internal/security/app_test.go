@@ -196,14 +196,7 @@ var uses = map[string]func(ctx context.Context, a *application) error{
 		return err
 	},
 	"ordering": func(ctx context.Context, a *application) error {
-		guard, err := ordering.New[int](ordering.Config{Consumer: "runs", Hold: true, First: 1})
-		if err != nil {
-			return err
-		}
-		kept, err := ordering.New[int](ordering.Config{Consumer: "kept", Keep: true})
-		if err != nil {
-			return err
-		}
+		guard, kept := ordering.Guard[int]{Consumer: "runs", Hold: true, First: 1}, ordering.Guard[int]{Consumer: "kept", Keep: true}
 		count := func(_ context.Context, _ *onerow.Tx, _ ordering.Message, n *int) error { *n++; return nil }
 		apply := func(n int64) func() error {
 			return func() error {
@@ -224,7 +217,7 @@ var uses = map[string]func(ctx context.Context, a *application) error{
 		)
 	},
 	"ordering.ByTime": func(ctx context.Context, a *application) error {
-		_, err := ordering.ByTime{Table: "meter", ID: "id", At: "read_at"}.Update(ctx, a.db, 1, time.Unix(1e9, 0), ordering.Set("value", 12))
+		_, err := ordering.ByTime{Table: "meter", ID: "id", At: "read_at"}.Update(ctx, a.db, 1, time.Unix(1e9, 0), ordering.Change{Set: map[string]any{"value": 12}})
 		return err
 	},
 	"ordering.Park": func(ctx context.Context, a *application) error {

@@ -59,7 +59,7 @@ type total struct{ Sum, Count int64 }
 
 // streams: each message comes through each node, in an order of the node's own.
 func streams(s *site) {
-	guard := must[*ordering.Guard[total]](s)(ordering.New[total](ordering.Config{Consumer: "c", Hold: true, First: 1}))
+	guard := ordering.Guard[total]{Consumer: "c", Hold: true, First: 1}
 	const messages = 12
 	apply := func(ctx context.Context, tx *onerow.Tx, m ordering.Message, state *total) error {
 		state.Sum += m.Sequence

@@ -40,7 +40,7 @@ type web struct {
 	rule     *quota.Rule
 	keys     *idempotency.Keys
 	series   []*serial.Series
-	guard    *ordering.Guard[Total]
+	guard    ordering.Guard[Total]
 	counter  atomic.Int64 // of fresh keys
 	ok       atomic.Int64
 	refused  atomic.Int64
@@ -55,7 +55,7 @@ type client struct {
 }
 
 func newWeb(db *sql.DB, cfg Config) (w *web, err error) {
-	w = &web{cfg: cfg, db: db}
+	w = &web{cfg: cfg, db: db, guard: ordering.Guard[Total]{Consumer: Consumer}}
 	plan := Plan(cfg.Cluster)
 	if w.projects, err = repo.New[Project](plan, ProjectResource); err != nil {
 		return nil, err
@@ -78,9 +78,6 @@ func newWeb(db *sql.DB, cfg Config) (w *web, err error) {
 			return nil, err
 		}
 		w.series = append(w.series, s)
-	}
-	if w.guard, err = newGuard(); err != nil {
-		return nil, err
 	}
 	w.log, err = journal.NewWriter(cfg.Journal)
 	return w, err

@@ -61,10 +61,6 @@ const streams = 6
 // Total is a stream's state.
 type Total struct{ Sum, Count int64 }
 
-func newGuard() (*ordering.Guard[Total], error) {
-	return ordering.New[Total](ordering.Config{Consumer: Consumer})
-}
-
 // Amount is what a message carries.
 func Amount(sequence int64) int64 { return sequence%7 + 1 }
 
