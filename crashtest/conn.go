@@ -39,37 +39,6 @@ type conn struct {
 	inTx      bool
 }
 
-// execute sends one statement through the connector's interceptor and keeps track of the transaction. run
-// sends a text; discard, if not nil, drops its result. The error is as it is, for database/sql compares it
-// with driver.ErrSkip.
-func (c *conn) execute(ctx context.Context, s Statement, run func(ctx context.Context, query string) error, discard func() error) error {
-	left, uncommitted := closed, ""
-	switch s.Kind {
-	case kindBegin:
-		left = open
-	case kindExec, kindQuery:
-		s.Kind, left = classify(s.SQL, s.Kind)
-		if s.Begins, uncommitted = split(s.SQL); uncommitted != "" {
-			s.Kind, left = kindCommit, closed
-		}
-	}
-	s.Session, s.InTx = c.number, c.inTx
-	e := &execution{Statement: s, conn: c, discard: discard, uncommitted: uncommitted}
-	e.part = func(ctx context.Context, query string) error {
-		err := run(ctx, query)
-		c.inTx = c.inTx || s.Begins && !errors.Is(err, driver.ErrSkip)
-		return err
-	}
-	e.run = func(ctx context.Context) error {
-		err := e.part(ctx, s.SQL)
-		if err == nil && left != asBefore {
-			c.inTx = left == open
-		}
-		return err
-	}
-	return c.connector.execute(ctx, e)
-}
-
 // PrepareContext prepares a statement, which is not logged.
 func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
 	inner, err := c.driverConn.PrepareContext(ctx, query)
@@ -91,9 +60,35 @@ func (c *conn) Close() error {
 	return nil
 }
 
-// send sends one statement and returns the result of its last run.
+// send sends one statement through the connector's interceptor, keeps track of the transaction, and returns
+// the result of the last run, which sends a text. The error is as it is, for database/sql compares it with
+// driver.ErrSkip.
 func send[R any](ctx context.Context, c *conn, s Statement, run func(ctx context.Context, query string) (R, error)) (result R, err error) {
-	discard := func() error {
+	left, uncommitted := closed, ""
+	switch s.Kind {
+	case kindBegin:
+		left = open
+	case kindExec, kindQuery:
+		s.Kind, left = classify(s.SQL, s.Kind)
+		if s.Begins, uncommitted = split(s.SQL); uncommitted != "" {
+			s.Kind, left = kindCommit, closed
+		}
+	}
+	s.Session, s.InTx = c.number, c.inTx
+	e := &execution{Statement: s, conn: c, uncommitted: uncommitted}
+	e.part = func(ctx context.Context, query string) (err error) {
+		result, err = run(ctx, query)
+		c.inTx = c.inTx || s.Begins && !errors.Is(err, driver.ErrSkip)
+		return err
+	}
+	e.run = func(ctx context.Context) error {
+		err := e.part(ctx, s.SQL)
+		if err == nil && left != asBefore {
+			c.inTx = left == open
+		}
+		return err
+	}
+	e.drop = func() error {
 		closer, ok := any(result).(io.Closer)
 		if !ok {
 			return nil
@@ -101,10 +96,7 @@ func send[R any](ctx context.Context, c *conn, s Statement, run func(ctx context
 		result = *new(R)
 		return closer.Close()
 	}
-	err = c.execute(ctx, s, func(ctx context.Context, query string) (err error) {
-		result, err = run(ctx, query)
-		return err
-	}, discard)
+	err = c.connector.execute(ctx, e)
 	return result, err
 }
 
@@ -167,5 +159,6 @@ func (t *tx) Rollback() error { return t.end(kindRollback, "ROLLBACK", t.inner.R
 
 // end runs with a context of its own: database/sql gives none to COMMIT and ROLLBACK.
 func (t *tx) end(of kind, query string, run func() error) error {
-	return t.conn.execute(context.Background(), Statement{Kind: of, SQL: query}, func(context.Context, string) error { return run() }, nil)
+	_, err := send(context.Background(), t.conn, Statement{Kind: of, SQL: query}, func(context.Context, string) (any, error) { return nil, run() })
+	return err
 }

@@ -46,15 +46,8 @@ type execution struct {
 	part func(ctx context.Context, query string) error
 	// uncommitted is the text of several statements without the COMMIT at its end; empty if it has none.
 	uncommitted string
-	discard     func() error // drops the kept result; nil: there is none to drop
-}
-
-// drop drops the result, if it was kept.
-func (e *execution) drop() error {
-	if e.discard == nil {
-		return nil
-	}
-	return e.discard()
+	// drop drops the result, if one was kept.
+	drop func() error
 }
 
 // Wrap returns a connector that logs the statements sent through c.

@@ -10,47 +10,38 @@ type Fault string
 
 // The faults. Each leaves the server in the state in which the real one would: a session that was cut or
 // killed is gone and its transaction rolled back before the workflow goes on, a deadlock rolls the whole
-// transaction back, a lock wait timeout undoes its statement only and leaves the transaction open.
+// transaction back, a lock wait timeout undoes its statement only and leaves the transaction open. The table in
+// the package's documentation says at which statements each can happen and what the call sees.
 const (
-	// CutBefore: the connection is lost before the statement is sent. The driver knows, the error is
-	// driver.ErrBadConn, and outside a transaction database/sql repeats the statement on another connection
-	// by itself.
+	// CutBefore: outside a transaction database/sql repeats the statement on another connection by itself.
 	CutBefore Fault = "connection cut before the statement was sent"
-	// CutLost: the statement is sent and never arrives. The error is mysql.ErrInvalidConn; nothing was
-	// executed.
+	// CutLost: nothing was executed.
 	CutLost Fault = "connection cut, the statement never reached the server"
-	// CutAfter: the statement is executed and its answer is lost. The error is mysql.ErrInvalidConn, the same
-	// as CutLost.
+	// CutAfter: the error is the same as that of CutLost.
 	CutAfter Fault = "connection cut, executed but the answer was lost"
-	// CutInside: of several statements in one packet all are executed but the COMMIT at the end, before which
-	// the server ends the session. The error is mysql.ErrInvalidConn.
+	// CutInside: of several statements in one packet all are executed but the COMMIT at the end.
 	CutInside Fault = "connection cut inside the packet, before its COMMIT"
-	// KillBefore: KILL CONNECTION from another session before the statement. The error is what the driver
-	// makes of it.
+	// KillBefore: KILL CONNECTION from another session.
 	KillBefore Fault = "connection killed before the statement"
 	// KillAfter: KILL CONNECTION after the answer has arrived. The next user of the connection finds it dead.
 	KillAfter Fault = "connection killed after the statement"
-	// DeadlockBefore: error 1213 instead of the execution, the transaction rolled back. At COMMIT it is what
-	// a Galera cluster says to a transaction that lost.
+	// DeadlockBefore: at COMMIT it is what a Galera cluster says to a transaction that lost.
 	DeadlockBefore Fault = "deadlock (1213), the transaction rolled back"
-	// DeadlockAfter: the statement was executed, then rolled back with its transaction (ids it drew stay
-	// used). Only in transactions.
+	// DeadlockAfter: ids that the statement drew stay used. Only in transactions.
 	DeadlockAfter Fault = "deadlock (1213) after the statement's work, the transaction rolled back"
-	// LockWait: error 1205. The statement did nothing, the transaction stays open.
+	// LockWait: the statement did nothing.
 	LockWait Fault = "lock wait timeout (1205), the statement undone, the transaction still open"
-	// CancelBefore: the context of the call is cancelled, then the statement comes. At COMMIT: cancelled
-	// right after the statement before it, so that COMMIT is not sent.
+	// CancelBefore: at COMMIT right after the statement before it, so that COMMIT is not sent.
 	CancelBefore Fault = "context cancelled before the statement"
-	// CancelAfter: the context is cancelled while the server executes; the driver drops the connection, the
-	// statement is executed. COMMIT and ROLLBACK do not listen to contexts: there it is cancelled after the
-	// answer.
+	// CancelAfter: the driver drops the connection. COMMIT and ROLLBACK do not listen to contexts: there it is
+	// cancelled after the answer.
 	CancelAfter Fault = "context cancelled during the statement, which was executed"
-	// RefusedCertification: error 3101 at COMMIT, rolled back: Group Replication's certifier.
+	// RefusedCertification: what Group Replication's certifier says.
 	RefusedCertification Fault = "COMMIT refused (3101), the transaction rolled back"
-	// RefusedCommit: error 1180 at COMMIT, rolled back.
+	// RefusedCommit: what another cluster may say.
 	RefusedCommit Fault = "COMMIT failed (1180), the transaction rolled back"
-	// Abandoned: the process stops for good before the statement, its connection stays open, with its locks.
-	// The retry comes from another process; when it is seen to wait, the connection is killed.
+	// Abandoned: the connection keeps its locks. The retry comes from another process; when it is seen to wait,
+	// the connection is killed.
 	Abandoned Fault = "process stopped before the statement, its connection stays open"
 )
 
@@ -94,10 +85,9 @@ func pointsOf(log Log, without ...Fault) []point {
 	var points []point
 	for i, s := range log {
 		for _, fault := range faultsOf(s) {
-			if slices.Contains(without, fault) {
-				continue
+			if !slices.Contains(without, fault) {
+				points = append(points, point{Number: len(points) + 1, Index: i + 1, Statements: len(log), Statement: s, Fault: fault})
 			}
-			points = append(points, point{Number: len(points) + 1, Index: i + 1, Statements: len(log), Statement: s, Fault: fault})
 		}
 	}
 	for i := range points {
