@@ -145,14 +145,9 @@ func (s *Sweeper) expired(ctx context.Context, l *lap, res *SweepResult) error {
 const sqlNoted = `SELECT owner FROM onerow_limit WHERE name = ? AND counted_at IS NULL AND owner > ? ORDER BY owner LIMIT ?`
 
 func (s *Sweeper) noted(ctx context.Context, l *lap, res *SweepResult) error {
-	owners, err := s.owners(ctx, sqlNoted, l.rule.name, []byte(l.noted), s.config.Batch)
-	if err != nil {
-		return err
-	}
-	if l.noted = ""; len(owners) == s.config.Batch {
-		l.noted, res.More = owners[len(owners)-1], true
-	}
-	return s.count(ctx, l.rule, owners, res)
+	last, err := s.count(ctx, l.rule, res, sqlNoted, l.rule.name, []byte(l.noted), s.config.Batch)
+	l.noted = last
+	return err
 }
 
 // sqlDue reads a range of the index counted_at. Plain read.
@@ -162,15 +157,14 @@ func (s *Sweeper) due(ctx context.Context, r *Rule, res *SweepResult) error {
 	if s.config.Every < 0 {
 		return nil
 	}
-	owners, err := s.owners(ctx, sqlDue, r.name, s.config.Every.Microseconds(), s.config.Batch)
-	if err != nil {
-		return err
-	}
-	res.More = res.More || len(owners) == s.config.Batch
-	return s.count(ctx, r, owners, res)
+	_, err := s.count(ctx, r, res, sqlDue, r.name, s.config.Every.Microseconds(), s.config.Batch)
+	return err
 }
 
-func (s *Sweeper) owners(ctx context.Context, query string, args ...any) (owners []string, err error) {
+// count counts the owners that a query finds. One that fails is noted, so that it holds nobody up who is due.
+// It returns the last owner of a batch that is full.
+func (s *Sweeper) count(ctx context.Context, r *Rule, res *SweepResult, query string, args ...any) (last string, err error) {
+	var owners []string
 	err = onerow.Query(ctx, s.db, query, args, func(rows *sql.Rows) error {
 		var owner string
 		err := rows.Scan(&owner)
@@ -178,14 +172,12 @@ func (s *Sweeper) owners(ctx context.Context, query string, args ...any) (owners
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("limit: owners that are to be counted: %w", err)
+		return "", fmt.Errorf("limit: owners that are to be counted: %w", err)
 	}
-	return owners, nil
-}
-
-// count counts owners. One that fails is noted, so that it holds nobody up who is due.
-func (s *Sweeper) count(ctx context.Context, r *Rule, owners []string, res *SweepResult) error {
-	return recount.Each(ctx, owners, &res.Failed, func(key string) error {
+	if len(owners) == s.config.Batch {
+		last, res.More = owners[len(owners)-1], true
+	}
+	return last, recount.Each(ctx, owners, &res.Failed, func(key string) error {
 		o, err := r.owner.Decode(key)
 		var drift int64
 		if err == nil {
