@@ -69,11 +69,6 @@ const sqlDeleteMarks = `DELETE m FROM ` + sqlIDs + ` STRAIGHT_JOIN onerow_quota_
 // sqlIDs is the table of the ids that are given as a JSON array.
 const sqlIDs = `JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS ids`
 
-func dropMarks(ids []int64) ([]onerow.Stmt, error) {
-	slices.Sort(ids)
-	return inChunks(sqlDeleteMarks, ids)
-}
-
 // inChunks are statements whose first parameter is a JSON array of ids, for all ids, in their order.
 func inChunks[ID any](query string, ids []ID, args ...any) (stmts []onerow.Stmt, err error) {
 	for part := range slices.Chunk(ids, chunk) {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/packet"
@@ -139,7 +140,8 @@ func (r *Rule) recalculate(ctx context.Context, tx *onerow.Tx, o recount.Owner) 
 	full := wrong.count() >= maxRows
 	again := full || len(marks) >= maxRows
 	if !full {
-		drops, err := dropMarks(marks)
+		slices.Sort(marks)
+		drops, err := inChunks(sqlDeleteMarks, marks)
 		if err != nil {
 			return s, err
 		}

@@ -148,21 +148,18 @@ func (s *Sweeper) settle(ctx context.Context, l *lap, res *SweepResult) error {
 		l.mark, res.More = last, true
 	}
 	return recount.Each(ctx, owners, &res.Failed, func(key string) error {
-		if err := s.settleOwner(ctx, l.rule, key); err != nil {
-			if ctx.Err() == nil { // else the owner is not to blame
-				l.failed[key] = true
-			}
-			return err
+		o, err := l.rule.owner.Decode(key)
+		if err != nil {
+			err = fmt.Errorf("quota: owner of a mark of %s: %w", l.rule.resource, err)
+		} else {
+			err = l.rule.settle(ctx, s.db, o)
 		}
-		res.Recalculated++
-		return nil
+		switch {
+		case err == nil:
+			res.Recalculated++
+		case ctx.Err() == nil: // else the owner is not to blame
+			l.failed[key] = true
+		}
+		return err
 	})
-}
-
-func (s *Sweeper) settleOwner(ctx context.Context, rule *Rule, key string) error {
-	o, err := rule.owner.Decode(key)
-	if err != nil {
-		return fmt.Errorf("quota: owner of a mark of %s: %w", rule.resource, err)
-	}
-	return rule.settle(ctx, s.db, o)
 }
