@@ -190,28 +190,25 @@ func (x *racer) drive(r *run) error {
 		case err != nil:
 			return err
 		case len(able) > 0:
-			p, stops, err := r.decide(able)
-			switch {
-			case err != nil:
-				return err
-			case !stops:
+			p, stop := r.decide(able)
+			if !stop {
 				s.step(p)
-			default:
-				r.stopped = true
-				if err := s.abandon(p); err != nil {
-					return err
-				}
+				continue
+			}
+			r.stopped = true
+			if err := s.abandon(p); err != nil {
+				return err
 			}
 		case s.somebody(stopped):
-			x.again(s)
+			x.askAgain(s)
 		default:
 			return nil
 		}
 	}
 }
 
-// again makes the request of a process that stopped once more, from another process. The others have ended.
-func (x *racer) again(s *stepper) {
+// askAgain makes the request of a process that stopped once more, from another process. The others have ended.
+func (x *racer) askAgain(s *stepper) {
 	i := slices.IndexFunc(s.procs, func(p *process) bool { return p.phase == stopped })
 	old := s.procs[i]
 	s.trace.note(old, "its caller asks again")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -29,66 +30,61 @@ func checkSchedule(schedule string, copies int) error {
 
 // decision is a place in a run where the next step was chosen.
 type decision struct {
-	options string // letters of the copies that could go on
+	options string // letters of the copies that could go on, the small one of a copy that could be stopped
 	chosen  byte
 	before  int  // preemptions made before
 	free    bool // switching costs nothing: the copy that ran last could not go on, or its turn was over
-	stop    byte // the small letter of a copy that could be stopped here, or 0
 }
 
-// decide chooses the next process: what the schedule says, then by the rule. order is the order of copies in
-// which the rule looks for the next one. It returns the copy's letter too, small where the process is to
-// stop.
-func (r *run) decide(able []*process) (*process, bool, error) {
-	s := r.stepper
-	d := decision{before: r.preemptions, free: true}
-	byLetter := map[byte]*process{}
-	for _, p := range able {
-		byLetter[letterOf(p.copy)] = p
+// cost is how many preemptions a choice makes that is not the rule's.
+func (d decision) cost(choice byte) int {
+	if d.free && !stops(choice) {
+		return 0
 	}
-	var last *process
-	if s.last != nil && byLetter[letterOf(s.last.copy)] == s.last {
-		last = s.last
+	return 1
+}
+
+// stops says whether a letter of a schedule is that of a process that stops.
+func stops(letter byte) bool { return letter >= 'a' }
+
+// decide chooses the next process, and whether it stops: what the schedule says, then by the rule.
+func (r *run) decide(able []*process) (next *process, stop bool) {
+	s, d := r.stepper, decision{before: r.preemptions}
+	last := s.last
+	if !slices.Contains(able, last) {
+		last = nil
 	}
+	// It may be polling for what another copy has to do: others get their turn, which is no preemption.
+	spinning := last != nil && s.burst >= s.spin && len(able) > 1
 	for _, p := range able {
-		if p == last && s.burst >= s.spin && len(able) > 1 {
-			continue // it may be polling for what another copy has to do: others get their turn, which is no preemption
+		if p != last || !spinning {
+			d.options += string(letterOf(p.copy))
 		}
-		d.options += string(letterOf(p.copy))
 	}
-	spinning := last != nil && strings.IndexByte(d.options, letterOf(last.copy)) < 0
 	d.free = last == nil || spinning
 	if last != nil && r.mayStop && len(s.zombies) == 0 && !r.stopped && last.steps > 0 {
-		d.stop = letterOf(last.copy) + 'a' - 'A'
+		d.options += strings.ToLower(string(letterOf(last.copy)))
 	}
 
+	d.chosen = r.byRule(d, last)
 	if at := len(r.decisions); at < len(r.prefix) && !r.diverged {
-		d.chosen = r.prefix[at]
-		if d.chosen != d.stop && strings.IndexByte(d.options, d.chosen) < 0 {
-			r.diverged = true
+		if r.diverged = strings.IndexByte(d.options, r.prefix[at]) < 0; !r.diverged {
+			d.chosen = r.prefix[at]
 		}
 	}
-	if d.chosen == 0 || r.diverged {
-		d.chosen = r.byRule(d, last)
-	}
-	stop := d.stop != 0 && d.chosen == d.stop
-	if stop || !d.free && d.chosen != letterOf(last.copy) {
-		r.preemptions++
+	if last == nil || d.chosen != letterOf(last.copy) {
+		r.preemptions += d.cost(d.chosen)
 	}
 	r.decisions = append(r.decisions, d)
-	if stop {
-		return last, true, nil
+	if stops(d.chosen) {
+		return last, true
 	}
-	p := byLetter[d.chosen]
-	if p == nil {
-		return nil, false, fmt.Errorf("%w: nobody to choose", errUnplayable)
-	}
-	return p, false, nil
+	return able[slices.IndexFunc(able, func(p *process) bool { return letterOf(p.copy) == d.chosen })], false
 }
 
 // byRule goes on with the copy that ran last, else with the next in order after it.
 func (r *run) byRule(d decision, last *process) byte {
-	if last != nil && !d.free {
+	if !d.free {
 		return letterOf(last.copy)
 	}
 	from := 0
@@ -145,17 +141,9 @@ func (b *backlog) branch(r *run) {
 	for i := len(r.prefix); i < len(r.decisions); i++ {
 		d := r.decisions[i]
 		for _, c := range []byte(d.options) {
-			if c == d.chosen {
-				continue
+			if c != d.chosen {
+				b.push(d.before+d.cost(c), schedule[:i]+string(c))
 			}
-			cost := d.before
-			if !d.free {
-				cost++
-			}
-			b.push(cost, schedule[:i]+string(c))
-		}
-		if d.stop != 0 && d.stop != d.chosen {
-			b.push(d.before+1, schedule[:i]+string(d.stop))
 		}
 	}
 }

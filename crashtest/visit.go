@@ -19,7 +19,7 @@ func (x *explorer) visit(ctx context.Context, p point) (failure *Failure, hung b
 	}
 	f := &Failure{Index: p.Index, Fault: p.Fault, point: p}
 	if f.Answers, err = calls(ctx, p); err == nil {
-		err = x.judge(ctx, f, start)
+		err = x.assess(ctx, f, start)
 	}
 	switch {
 	case errors.Is(err, errHung):
@@ -31,8 +31,8 @@ func (x *explorer) visit(ctx context.Context, p point) (failure *Failure, hung b
 	return f, false, nil
 }
 
-// judge says in f what is wrong after its calls.
-func (x *explorer) judge(ctx context.Context, f *Failure, start snapshot) (err error) {
+// assess says in f what is wrong after its calls.
+func (x *explorer) assess(ctx context.Context, f *Failure, start snapshot) (err error) {
 	if f.Answers[len(f.Answers)-1] != nil {
 		f.Reason = fmt.Sprintf("no call of %d succeeded", len(f.Answers))
 		return nil
