@@ -100,4 +100,7 @@
 //
 // The toolkit's own tables hold row ids, owners and other keys of any type in
 // one canonical encoding, see [EncodeKey].
+//
+// Open this package when a transaction begins, runs again, is refused or ends in another way, or an error or
+// a key is to mean something else.
 package onerow

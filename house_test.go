@@ -8,11 +8,14 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -297,6 +300,70 @@ func TestLinks(t *testing.T) {
 				t.Errorf("%s links %s: %v", document, to[1], err)
 			}
 		}
+	}
+}
+
+// mapRow is a room on the map: its path, its lines, and what is said of it.
+var mapRow = regexp.MustCompile("(?m)^\\| `([\\w./-]+)` \\| ([\\d,]+) \\|(.*)$")
+
+// TestMap holds docs/ARCHITECTURE.md to the house: it has each room and no other, lines that are right within 15 % (or
+// 50 lines), and names files that are there. Each package comment ends with when to open the package.
+func TestMap(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("docs/ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing := map[string]bool{"proof/...": true, "examples/...": true, "bench/...": true}
+	for _, p := range packages(t) {
+		if !p.ours() {
+			continue
+		}
+		missing[p.name()] = true
+		doc := ""
+		for _, name := range p.GoFiles {
+			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.PackageClauseOnly|parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			doc += file.Doc.Text()
+		}
+		if at := strings.LastIndex(doc, "\n\n"); !strings.HasPrefix(doc[at+1:], "\nOpen this package when ") {
+			t.Errorf("the package comment of %s does not end with a paragraph: Open this package when …", p.name())
+		}
+	}
+	for _, row := range mapRow.FindAllStringSubmatch(string(text), -1) {
+		if !missing[row[1]] {
+			t.Errorf("the map has %s, which is no room or stands there twice", row[1])
+		}
+		delete(missing, row[1])
+		dir, tree := strings.CutSuffix(row[1], "/...")
+		n := 0
+		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case entry.IsDir() && path != dir && !tree:
+				return fs.SkipDir
+			case strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
+				text, err := os.ReadFile(path)
+				n += bytes.Count(text, []byte("\n"))
+				return err
+			}
+			return nil
+		})
+		said, serr := strconv.Atoi(strings.ReplaceAll(row[2], ",", ""))
+		if err != nil || serr != nil || max(n-said, said-n) > max(50, n*15/100) {
+			t.Errorf("the map says that %s has %s lines, not about %d (%v)", row[1], row[2], (n+25)/50*50, errors.Join(err, serr))
+		}
+		for _, file := range regexp.MustCompile("`[\\w/]+\\.(go|sql|txt)`").FindAllString(row[3], -1) {
+			if _, err := os.Stat(filepath.Join(dir, strings.Trim(file, "`"))); err != nil {
+				t.Errorf("the map names a file of %s: %v", row[1], err)
+			}
+		}
+	}
+	if len(missing) > 0 {
+		t.Errorf("the map lacks %v", slices.Sorted(maps.Keys(missing)))
 	}
 }
 

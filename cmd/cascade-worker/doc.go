@@ -71,4 +71,6 @@
 //	               purge what package idempotency documents
 //	serials        list 1 per 1000 series; gaps 1, and 1 more when nothing is found
 //	migrate        what package migrations documents; status nothing more
+//
+// Open this package when the binary is to bring something of its own, as a kind of store of assets.
 package main

@@ -3,4 +3,6 @@
 //
 // The tests walk the API, so what is new there fails until it has a case, or a word on
 // why it is no SQL.
+//
+// Open this package when the API takes text of SQL in a new place.
 package acknowledged

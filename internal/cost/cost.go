@@ -8,6 +8,8 @@
 // performance_schema.data_locks on MySQL, the status of InnoDB on MariaDB. A statement outside of a
 // transaction gets one of its own, so that its locks last until they are counted. Rows that a transaction
 // inserted are not counted: InnoDB has no lock for them until somebody asks.
+//
+// Open this package when a statement is to be measured, or found to grow with the data.
 package cost
 
 import (

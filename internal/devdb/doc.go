@@ -43,4 +43,6 @@
 //
 // Not guaranteed: with Options.Durable false a crash of the machine may lose or corrupt the data; any local
 // user who can connect to a loopback port is root on the private server. It is a server for demos and tests.
+//
+// Open this package when a server for tests and demos is found, started or stopped in another way.
 package devdb

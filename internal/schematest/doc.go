@@ -23,4 +23,6 @@
 // Triggers, partitions, generated columns and columns with ON UPDATE CURRENT_TIMESTAMP
 // are not made. Data is small, up to some thousand rows: this is about what is
 // deleted, not about how fast.
+//
+// Open this package when a schema breaks a deletion, or the generator is to make a new kind.
 package schematest

@@ -11,4 +11,6 @@
 //
 // Rights that come from a role or from a grant on columns (package schema tests those),
 // and servers that treat rights otherwise than MariaDB 10.6 and later or MySQL 8 and later.
+//
+// Open this package when a right is added to the table of grants.
 package security

@@ -1,5 +1,7 @@
 // Package zonetest runs workflows in sessions of foreign time zones. The private server's sessions are at
 // +00:00, where NOW() and UTC_TIMESTAMP() are the same, so no other test can tell one from the other.
+//
+// Open this package when a verb that writes a time is tested.
 package zonetest
 
 import (

@@ -1,6 +1,8 @@
 // Package foresttest has the tables and rows that tests of package cascade and of the rooms beside it share:
 // a plan with pairs of tables, leaves, an asset and a quota, and trees of any size below its projects. It
 // brings the testing package: only tests import it.
+//
+// Open this package when a test of the engine needs another tree.
 package foresttest
 
 import (

@@ -15,4 +15,6 @@
 // Schemas are named onerow_t_PID_N and dropped when their test ends; a killed run leaves them on a server
 // that was only used. Several packages may use one server at once, so nothing in a test may depend on global
 // counters or settings of the server, unless the test starts a server of its own with devdb.Start.
+//
+// Open this package when a test needs something of its database or its pool.
 package dbtest

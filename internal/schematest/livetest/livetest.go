@@ -1,5 +1,7 @@
 // Package livetest makes databases for tests of what asks a live server, and says how they differ from a
 // plan.
+//
+// Open this package when a test needs a database that differs from its plan in another way.
 package livetest
 
 import (

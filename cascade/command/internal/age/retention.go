@@ -1,5 +1,7 @@
 // Package age has the commands about age: retention queues the rows that are old by the plan, purge
 // removes what the toolkit's own tables keep for a while only.
+//
+// Open this package when a command about age changes.
 package age
 
 import (

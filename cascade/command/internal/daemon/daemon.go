@@ -1,4 +1,6 @@
 // Package daemon has the commands that work the queue: run, with its page and its metrics, and drain.
+//
+// Open this package when the process starts, stops or serves in another way.
 package daemon
 
 import (

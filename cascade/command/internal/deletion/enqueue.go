@@ -1,5 +1,7 @@
 // Package deletion has the commands about one deletion: what would go (plan), that it goes (enqueue), that it
 // does not (undo, cancel), and what comes back (restore, trash).
+//
+// Open this package when a command about one deletion changes.
 package deletion
 
 import (

@@ -1,5 +1,7 @@
 // Package lost has the commands that find what belongs to nothing: orphans, rows whose row above is gone,
 // also beside a worker, and sweep, assets without rows and rows without assets.
+//
+// Open this package when a command about what belongs to nothing changes.
 package lost
 
 import (

@@ -1,4 +1,6 @@
 // Package metrics is what GET /metrics of run tells: the queue, the worker, the process and its connections.
+//
+// Open this package when a metric of the process or of the queue is added.
 package metrics
 
 import (

@@ -1,5 +1,7 @@
 // Package operate has the commands of whoever operates the queue: jobs, report, retry, parked, pause, resume,
 // first, set and workers.
+//
+// Open this package when a command about the queue or its workers changes.
 package operate
 
 import (

@@ -1,5 +1,7 @@
 // Package records has the commands about what other packages than cascade have stored: keys of idempotency,
 // series of numbers.
+//
+// Open this package when a command about keys or serial numbers changes.
 package records
 
 import (

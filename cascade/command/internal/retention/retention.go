@@ -9,6 +9,8 @@
 //     itself.
 //   - Claims of numbers (onerow_serial_claim), the contexts of streams (onerow_stream) and the generations of
 //     quotas are never purged: what they promise has no end.
+//
+// Open this package when a table of the toolkit's grows for ever, or is purged too early.
 package retention
 
 import (

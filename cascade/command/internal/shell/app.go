@@ -2,6 +2,9 @@
 // plan, the assets, the throttles, the job that is named (job.go) and who acts, as flags and the environment
 // say; and how it tells what it did: print.go, counter.go for what goes on, fail.go for what went wrong. It
 // knows no command.
+//
+// Open this package when a flag that all commands share changes, an exit code is chosen, or a password might
+// be printed.
 package shell
 
 import (

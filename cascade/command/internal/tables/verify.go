@@ -1,5 +1,7 @@
 // Package tables has the commands about the plan and the database's tables: discover, adopt, verify, ddl and
 // migrate.
+//
+// Open this package when a command about the plan or the database's tables changes.
 package tables
 
 import (

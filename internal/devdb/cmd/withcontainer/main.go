@@ -4,6 +4,8 @@
 //	ONEROW_TEST_IMAGE=mariadb:11 withcontainer -- go test ./...
 //
 // It is a command of its own so that withserver stays free of testcontainers-go.
+//
+// Open this package when a command is to run beside another container.
 package main
 
 import (

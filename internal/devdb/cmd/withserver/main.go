@@ -8,6 +8,8 @@
 // begins otherwise. With -dir the server's data is kept there, durably; else it is thrown away. With -clock
 // the server's clock is that far ahead of the command's (or behind it), through the library libfaketime: what
 // mixes the two clocks then fails.
+//
+// Open this package when a command is to run beside another server.
 package main
 
 import (
