@@ -3,10 +3,13 @@ package connect
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"sync"
 	"time"
 )
 
@@ -19,13 +22,45 @@ const (
 	stopTime = 1500 * time.Millisecond
 )
 
+// Server is what the command line says to an example that serves.
+type Server struct {
+	// Addr is where it listens; port 0 takes a free one.
+	Addr string
+	// DSN of the database's server; empty: ONEROW_DSN. Its database, or one of the example's name, is made if
+	// it is missing.
+	DSN string
+	Log *slog.Logger
+}
+
+// Declare declares the flags of a server. The function that it returns makes Log when they are read, from a
+// level on.
+func (s *Server) Declare(flags *flag.FlagSet, addr string) func(slog.Level) {
+	flags.StringVar(&s.Addr, "addr", addr, "`address` to listen on; port 0 takes a free one")
+	flags.StringVar(&s.DSN, "dsn", "", "data source `name` of a running server, user:password@tcp(host:3306)/database; default: "+EnvDSN)
+	verbose := flags.Bool("v", false, "log details")
+	return func(level slog.Level) {
+		if *verbose {
+			level = slog.LevelDebug
+		}
+		s.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	}
+}
+
+// listener may be closed twice: by [Serve], and by a program that perhaps never came that far.
+type listener struct {
+	net.Listener
+	close func() error
+}
+
+func (l listener) Close() error { return l.close() }
+
 // Listen listens on an address of the command line.
 func Listen(ctx context.Context, addr string) (net.Listener, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w; choose another address with -addr", addr, err)
 	}
-	return listener, nil
+	return listener{l, sync.OnceValue(l.Close)}, nil
 }
 
 // Serve answers requests until ctx ends, and returns nil then. It closes the listener. A request must be

@@ -16,8 +16,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -39,10 +37,7 @@ import (
 // Config is how the application runs. Addr and Data are needed; zero values
 // elsewhere mean the toolkit's defaults.
 type Config struct {
-	// Addr is where it listens, "127.0.0.1:8080". Port 0 takes a free one.
-	Addr string
-	// DSN of the server; empty: ONEROW_DSN. Its database, or "projects", is made if it is missing.
-	DSN string
+	connect.Server
 	// Data is the folder of the files.
 	Data string
 	// MaxUpload is the largest file, in bytes.
@@ -52,9 +47,7 @@ type Config struct {
 	// Batch, Chunk, Lease and Poll are the worker's, see cascade.Config.
 	Batch, Chunk int
 	Lease, Poll  time.Duration
-	// Log gets everything but the one line on Out.
-	Log *slog.Logger
-	// Out gets "listening on http://…" when requests are served.
+	// Out gets "listening on http://…" when requests are served, Log everything else.
 	Out io.Writer
 }
 
@@ -69,12 +62,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	if err != nil {
 		return err
 	}
-	// Serve closes it, too, if it comes that far.
-	defer func() {
-		if cerr := listener.Close(); cerr != nil && !errors.Is(cerr, net.ErrClosed) {
-			err = errors.Join(err, cerr)
-		}
-	}()
+	defer func() { err = errors.Join(err, listener.Close()) }()
 	blobs := filepath.Join(c.Data, "blobs")
 	if err := os.MkdirAll(blobs, 0o750); err != nil {
 		return fmt.Errorf("cannot make the folder for files: %w", err)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/blobassets"
+	"github.com/onerow/onerow/examples/internal/connect"
 	"github.com/onerow/onerow/examples/projects/internal/problem"
 	"github.com/onerow/onerow/examples/projects/internal/store"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -65,7 +66,7 @@ func serveOn(t *testing.T, db *sql.DB) *fixture {
 	if f.worker, err = cascade.NewWorker(f.db, store.Plan(), cascade.Config{Assets: blobassets.New(bucket)}); err != nil {
 		t.Fatal(err)
 	}
-	handler, err := newHandler(f.store, Config{Log: log, MaxUpload: maxUpload, Grace: time.Minute})
+	handler, err := newHandler(f.store, Config{Server: connect.Server{Log: log}, MaxUpload: maxUpload, Grace: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,9 +5,8 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
-	"io/fs"
 
-	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/examples/internal/connect"
 	"github.com/onerow/onerow/schema/live"
 )
 
@@ -24,15 +23,8 @@ var migrationFS embed.FS
 // the result against the plan: what differs is named in the error. It may be
 // called twice, from several processes, and again after it was interrupted.
 func Migrate(ctx context.Context, db *sql.DB) error {
-	if err := migrations.Up(ctx, db); err != nil {
-		return err
-	}
-	files, err := fs.Sub(migrationFS, "migrations")
-	if err != nil {
-		return err
-	}
-	if err := migrations.Apply(ctx, db, files, VersionTable); err != nil {
-		return fmt.Errorf("store: migrate: %w", err)
+	if err := connect.Migrate(ctx, db, migrationFS, VersionTable); err != nil {
+		return fmt.Errorf("store: %w", err)
 	}
 	return live.Verify(ctx, db, Plan())
 }
