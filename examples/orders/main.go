@@ -1,79 +1,41 @@
+// Command orders is the example of idempotency keys and flows: an order API that charges through an HTTP
+// payment service which fails, times out and answers late, and the validation of a cart that waits for
+// another system's answer.
+//
+//	orders [-dsn DSN]                                   tells two stories on a database of its own, prints each step, and ends
+//	orders -serve [-addr 127.0.0.1:8081] [-dsn DSN]     serves the API until SIGTERM or Ctrl-C
+//
+// make demo DEMO=orders starts it on a server of its own (ARGS=-serve). Without -dsn it uses the server that
+// ONEROW_DSN names. It is an example: its two customers have the API keys sk_ada and sk_bob, and it listens
+// on the loopback interface. See internal/shop for the API and internal/bank for what the cards do; with
+// -serve:
+//
+//	curl -i localhost:8081/orders -H 'Authorization: Bearer sk_ada' -H 'Idempotency-Key: 1' -d item=shoe -d amount=5990 -d card=ok
 package main
 
 import (
 	"context"
-	"errors"
 	"flag"
-	"fmt"
-	"io"
 	"log/slog"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
+	"github.com/onerow/onerow/examples/internal/connect"
 	"github.com/onerow/onerow/examples/orders/internal/app"
 )
 
-// Exit codes.
-const (
-	exitFailed = 1
-	exitUsage  = 2
-)
+func main() { os.Exit(connect.Command("orders", declare)) }
 
-func main() { os.Exit(run(os.Args[1:])) }
-
-// run runs the example and returns the exit code.
-func run(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	c, err := parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "orders:", err, "(-h lists the flags)")
-		return exitUsage
-	}
-	err = app.Run(ctx, c)
-	if err == nil || ctx.Err() != nil && errors.Is(err, context.Canceled) { // stopped
-		return 0
-	}
-	fmt.Fprintln(os.Stderr, "orders:", err)
-	return exitFailed
-}
-
-// parse reads the command line.
-func parse(args []string) (app.Config, error) {
-	c := app.Config{Out: os.Stdout}
-	flags := flag.NewFlagSet("orders", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // run prints the error, once
+// declare declares the flags, and returns what runs when they are read.
+func declare(flags *flag.FlagSet) func(context.Context) error {
+	c := app.Config{ChargeTime: 10 * time.Second, Out: os.Stdout}
+	logFrom := c.Declare(flags, "127.0.0.1:8081")
 	flags.BoolVar(&c.Serve, "serve", false, "serve the API instead of telling the stories")
-	flags.StringVar(&c.Addr, "addr", "127.0.0.1:8081", "with -serve: `address` to listen on; port 0 takes a free one")
-	flags.StringVar(&c.DSN, "dsn", "", "data source `name` of a running server, user:password@tcp(host:3306)/database; default: ONEROW_DSN")
-	flags.DurationVar(&c.ChargeTime, "charge-time", 10*time.Second, "how long the bank's answer is waited for")
-	verbose := flags.Bool("v", false, "log details")
-	err := flags.Parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		flags.SetOutput(os.Stderr)
-		flags.PrintDefaults()
-		return c, err
-	case err != nil:
-		return c, err
-	case flags.NArg() > 0:
-		return c, fmt.Errorf("it takes flags only, not %q", flags.Arg(0))
-	case c.ChargeTime < time.Second || c.ChargeTime > time.Minute:
-		return c, errors.New("-charge-time must be 1s to 1m")
+	return func(ctx context.Context) error {
+		logFrom(slog.LevelError + 1) // nothing: what goes wrong in the stories does so on purpose
+		if c.Serve {
+			logFrom(slog.LevelInfo)
+		}
+		return connect.UnlessStopped(ctx, app.Run(ctx, c))
 	}
-	level := slog.LevelError + 1 // nothing: what goes wrong in the stories does so on purpose
-	if c.Serve {
-		level = slog.LevelInfo
-	}
-	if *verbose {
-		level = slog.LevelDebug
-	}
-	c.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
-	return c, nil
 }

@@ -118,7 +118,6 @@ func TestProgram(t *testing.T) {
 	}{
 		{[]string{"-nothing"}, 2, "-nothing"},
 		{[]string{"more"}, 2, `"more"`},
-		{[]string{"-charge-time", "1h"}, 2, "-charge-time"},
 		{[]string{"-h"}, 0, "-addr"},
 		{[]string{"-dsn", "root:geheim@tcp(127.0.0.1:1)/x"}, 1, "orders: "},
 	} {

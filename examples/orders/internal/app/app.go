@@ -13,8 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"net"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -22,7 +20,6 @@ import (
 	"github.com/onerow/onerow/examples/internal/connect"
 	"github.com/onerow/onerow/examples/orders/internal/bank"
 	"github.com/onerow/onerow/examples/orders/internal/carts"
-	"github.com/onerow/onerow/examples/orders/internal/demo"
 	"github.com/onerow/onerow/examples/orders/internal/shop"
 	"github.com/onerow/onerow/examples/orders/internal/store"
 	"github.com/onerow/onerow/idempotency"
@@ -30,32 +27,25 @@ import (
 
 // Config is how the example runs.
 type Config struct {
-	// Serve serves the API on Addr until the context ends; otherwise the stories are told.
+	connect.Server
+	// Serve serves the API on Addr until the context ends; otherwise the stories are told, in a database of
+	// their own.
 	Serve bool
-	Addr  string
-	// DSN of the server; empty: ONEROW_DSN. The stories make a database of their own there and drop it.
-	DSN string
 	// ChargeTime is how long the bank's answer is waited for.
 	ChargeTime time.Duration
-	// Hold is how long the bank's card "held" waits. Default 2 seconds.
-	Hold time.Duration
 	// Out gets the stories, or "listening on http://…"; Log everything else.
 	Out io.Writer
-	Log *slog.Logger
 }
 
-// keep is how long a key answers. A real service publishes this to its clients.
-const keep = 30 * 24 * time.Hour
-
-// poll is how often the idle worker looks at the queues.
-const poll = 250 * time.Millisecond
-
-// readTime is how long a request may take to be read. A charge that is cut off when the example stops is
-// seen as unclear by the next start: its key stays in progress and becomes overdue.
-const readTime = 30 * time.Second
-
-// maxConns is how many connections the pool has: each request needs one at a time.
-const maxConns = 20
+const (
+	// keep is how long a key answers. A real service publishes this to its clients.
+	keep = 30 * 24 * time.Hour
+	// readTime is how long a request may take to be read. A charge that is cut off when the example stops is
+	// seen as unclear by the next start: its key stays in progress and becomes overdue.
+	readTime = 30 * time.Second
+	// maxConns is how many connections the pool has: each request needs one at a time.
+	maxConns = 20
+)
 
 // Run runs the example. When ctx ends it stops everything; that is no error with Serve, and the context's
 // otherwise.
@@ -70,36 +60,31 @@ func Run(ctx context.Context, c Config) (err error) {
 		if _, err := fmt.Fprintf(c.Out, "On %s, in the database %s of its own.\n", place.Server, place.Name); err != nil {
 			return err
 		}
-		c.Addr, c.Hold = "127.0.0.1:0", time.Minute // the story lets go itself
-		return With(ctx, place.DB, c, demo.Tell)
+		c.Addr = "127.0.0.1:0"
+		return With(ctx, place.DB, c, Tell)
 	}
-	return With(ctx, place.DB, c, func(ctx context.Context, w demo.World) error {
+	return With(ctx, place.DB, c, func(ctx context.Context, w World) error {
 		if _, err := fmt.Fprintf(c.Out, "listening on %s\n", w.URL); err != nil {
 			return err
 		}
-		return w.Carts.Run(ctx, poll, c.Log)
+		return carts.Run(ctx, w.DB, c.Log)
 	})
 }
 
 // With starts the example on a database and runs fn beside it; when fn returns, ctx ends or a part fails,
 // everything is stopped. The error is the first one.
-func With(ctx context.Context, db *sql.DB, c Config, fn func(ctx context.Context, w demo.World) error) (err error) {
+func With(ctx context.Context, db *sql.DB, c Config, fn func(ctx context.Context, w World) error) (err error) {
 	listener, err := connect.Listen(ctx, c.Addr)
 	if err != nil {
 		return err
 	}
-	// Serve closes it, too, if it comes that far.
-	defer func() {
-		if cerr := listener.Close(); cerr != nil && !errors.Is(cerr, net.ErrClosed) {
-			err = errors.Join(err, cerr)
-		}
-	}()
+	defer func() { err = errors.Join(err, listener.Close()) }()
 	if err := store.Migrate(ctx, db); err != nil {
 		return err
 	}
 	url, secret := "http://"+listener.Addr().String(), rand.Text()
-	service, err := bank.Start(ctx, bank.Config{DB: db, Notices: url + "/bank/notices", Secret: secret, Hold: c.Hold, Log: c.Log})
-	if err != nil {
+	service := &bank.Bank{DB: db, Notices: url + "/bank/notices", Secret: secret, Log: c.Log}
+	if err := service.Start(ctx); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, service.Close()) }()
@@ -107,12 +92,11 @@ func With(ctx context.Context, db *sql.DB, c Config, fn func(ctx context.Context
 	if err != nil {
 		return err
 	}
-	api, err := shop.New(shop.Config{DB: db, Keys: keys, Bank: service.URL(), Secret: secret, ChargeTime: c.ChargeTime,
-		Customers: map[string]string{"sk_ada": "ada", "sk_bob": "bob"}, Log: c.Log})
+	api, err := shop.New(shop.Config{DB: db, Keys: keys, Bank: service.URL(), Secret: secret, ChargeTime: c.ChargeTime, Log: c.Log})
 	if err != nil {
 		return err
 	}
-	w := demo.World{DB: db, Keys: keys, Shop: api, Bank: service, Carts: &carts.Validator{DB: db}, URL: url, Out: c.Out}
+	w := World{DB: db, Keys: keys, Shop: api, Bank: service, URL: url, Out: c.Out}
 	parts, inner := errgroup.WithContext(ctx)
 	inner, done := context.WithCancel(inner)
 	defer done()

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onerow/onerow/examples/orders/internal/bank"
-	"github.com/onerow/onerow/examples/orders/internal/demo"
-	"github.com/onerow/onerow/idempotency/keyadmin"
+	"github.com/onerow/onerow/examples/orders/internal/carts"
+	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -28,6 +28,7 @@ func call(ctx context.Context, method, url, key, body string, dest any) (status 
 	}
 	req.Header.Set("Authorization", "Bearer sk_ada")
 	req.Header.Set("Idempotency-Key", key)
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return 0, err
@@ -47,7 +48,7 @@ var mix = []string{bank.OK, bank.OK, bank.Declined, bank.Late, bank.OK, bank.Cut
 // declined, none.
 func TestAnyCard(t *testing.T) {
 	db := dbtest.Open(t)
-	with(t, db, Config{ChargeTime: 4 * time.Second}, func(ctx context.Context, w demo.World) {
+	with(t, db, Config{ChargeTime: 4 * time.Second}, func(ctx context.Context, w World) {
 		const orders = 30
 		statuses := make([]int, orders)
 		for round := 0; ; round++ {
@@ -57,7 +58,7 @@ func TestAnyCard(t *testing.T) {
 					continue
 				}
 				g.Go(func() (err error) {
-					statuses[i], err = call(ctx, http.MethodPost, w.URL+"/orders", fmt.Sprint("key-", i), fmt.Sprintf(`{"item":"n%d","amount":5,"card":%q}`, i, mix[i%len(mix)]), nil)
+					statuses[i], err = call(ctx, http.MethodPost, w.URL+"/orders", fmt.Sprint("key-", i), fmt.Sprintf("item=n%d&amount=5&card=%s", i, mix[i%len(mix)]), nil)
 					return err
 				})
 			}
@@ -95,30 +96,30 @@ func TestAnyCard(t *testing.T) {
 // The worker of -serve validates the carts that clients make and change, in whatever order the messages come.
 func TestWorker(t *testing.T) {
 	db := dbtest.Open(t)
-	with(t, db, Config{}, func(ctx context.Context, w demo.World) {
+	with(t, db, Config{}, func(ctx context.Context, w World) {
 		var cart struct {
 			ID     int64  `json:"id"`
 			Status string `json:"status"`
 			Total  int64  `json:"total"`
 		}
 		for i := range 3 {
-			if status, err := call(ctx, http.MethodPost, w.URL+"/carts", fmt.Sprint("c", i), `{"items":["shoe"]}`, &cart); status != http.StatusCreated || err != nil {
+			if status, err := call(ctx, http.MethodPost, w.URL+"/carts", fmt.Sprint("c", i), "items=shoe", &cart); status != http.StatusCreated || err != nil {
 				t.Fatal(status, err)
 			}
-			if status, err := call(ctx, http.MethodPut, fmt.Sprintf("%s/carts/%d", w.URL, cart.ID), fmt.Sprint("d", i), `{"items":["shoe","hat"]}`, nil); status != http.StatusOK || err != nil {
+			if status, err := call(ctx, http.MethodPut, fmt.Sprintf("%s/carts/%d", w.URL, cart.ID), fmt.Sprint("d", i), "items=shoe&items=hat", nil); status != http.StatusOK || err != nil {
 				t.Fatal(status, err)
 			}
 		}
 		for n := 1; n > 0; {
 			var err error
-			if n, err = w.Carts.RunOnce(ctx, slog.New(slog.DiscardHandler)); err != nil {
+			if n, err = carts.RunOnce(ctx, w.DB, slog.New(slog.DiscardHandler)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if status, err := call(ctx, http.MethodGet, fmt.Sprintf("%s/carts/%d", w.URL, cart.ID), "", "", &cart); status != http.StatusOK || err != nil || cart.Status != "valid" || cart.Total < 200 {
 			t.Errorf("%d %v %+v", status, err, cart)
 		}
-		if status, err := call(ctx, http.MethodPut, w.URL+"/carts/4711", "e", `{"items":["shoe"]}`, nil); status != http.StatusNotFound || err != nil {
+		if status, err := call(ctx, http.MethodPut, w.URL+"/carts/4711", "e", "items=shoe", nil); status != http.StatusNotFound || err != nil {
 			t.Errorf("the change of a cart that is not there: %d %v", status, err)
 		}
 		if n := count(t, db, `SELECT COUNT(*) FROM onerow_flow`); n != 0 {

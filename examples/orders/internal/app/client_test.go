@@ -12,8 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onerow/onerow/examples/orders/internal/bank"
-	"github.com/onerow/onerow/examples/orders/internal/demo"
-	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -48,7 +46,7 @@ const (
 // own transport retries a request with this header, too, on a connection that was used before.)
 func TestPublicClient(t *testing.T) {
 	db := dbtest.Open(t)
-	with(t, db, Config{}, func(ctx context.Context, w demo.World) {
+	with(t, db, Config{}, func(ctx context.Context, w World) {
 		orders, carts := make([]row, clientOrders), make([]row, clientCarts)
 		proxy, numbers := buy(t, w, false, orders, carts)
 		proxy.mu.Lock()
@@ -66,7 +64,7 @@ func TestPublicClient(t *testing.T) {
 // The control: the same cuts charge more than once when the attempts of a call have different keys.
 func TestPublicClientWithoutKeys(t *testing.T) {
 	db := dbtest.Open(t)
-	with(t, db, Config{}, func(_ context.Context, w demo.World) {
+	with(t, db, Config{}, func(_ context.Context, w World) {
 		orders := make([]row, 14)
 		buy(t, w, true, orders, nil)
 		// The shop finishes what it was asked for although nobody waits.
@@ -78,7 +76,7 @@ func TestPublicClientWithoutKeys(t *testing.T) {
 }
 
 // buy makes the calls, through a proxy that cuts the nth key's first attempts.
-func buy(t *testing.T, w demo.World, spoil bool, orders, carts []row) (proxy *cutter, numbers map[string]int) {
+func buy(t *testing.T, w World, spoil bool, orders, carts []row) (proxy *cutter, numbers map[string]int) {
 	t.Helper()
 	numbers = map[string]int{} // of a key, in the order in which they come; the proxy's lock guards it
 	proxy = newCutter(t, strings.TrimPrefix(w.URL, "http://"), spoil, func(key string, attempt int) cut {
@@ -119,7 +117,7 @@ func buy(t *testing.T, w demo.World, spoil bool, orders, carts []row) (proxy *cu
 }
 
 // check holds the answers against the tables.
-func check(ctx context.Context, t *testing.T, w demo.World, orders, carts []row, keys map[string]int) {
+func check(ctx context.Context, t *testing.T, w World, orders, carts []row, keys map[string]int) {
 	t.Helper()
 	if len(keys) != len(orders)+len(carts) {
 		t.Errorf("the client sent %d keys for %d calls", len(keys), len(orders)+len(carts))

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow/examples/orders/internal/demo"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
 )
@@ -18,7 +17,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 var levels = racetest.Levels()
 
 // with runs the example on a database of its own beside a test.
-func with(t *testing.T, db *sql.DB, c Config, test func(ctx context.Context, w demo.World)) {
+func with(t *testing.T, db *sql.DB, c Config, test func(ctx context.Context, w World)) {
 	t.Helper()
 	c.Addr, c.Log = "127.0.0.1:0", slog.New(slog.DiscardHandler)
 	if c.Out == nil {
@@ -27,7 +26,7 @@ func with(t *testing.T, db *sql.DB, c Config, test func(ctx context.Context, w d
 	if c.ChargeTime == 0 {
 		c.ChargeTime = 30 * time.Second
 	}
-	err := With(t.Context(), db, c, func(ctx context.Context, w demo.World) error {
+	err := With(t.Context(), db, c, func(ctx context.Context, w World) error {
 		test(ctx, w)
 		return nil
 	})

@@ -1,13 +1,11 @@
-package demo
+package app
 
 import (
-	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/examples/orders/internal/carts"
 	"github.com/onerow/onerow/examples/orders/internal/store"
 	"github.com/onerow/onerow/flow"
@@ -24,7 +22,7 @@ func (t *teller) validation() {
 	t.must(asked.Asked && !again.Asked && asked.Question == again.Question && asked.Step == again.Step, "%+v and %+v", asked, again)
 
 	const nightly = "nightly-check" // another request for the cart
-	_, err := store.Send(t.ctx, t.DB, store.Message{ID: nightly, Queue: store.QueueCarts, Body: fmt.Sprintf(`{"cart":%d}`, t.cart)})
+	_, err := store.Send(t.ctx, t.DB, store.Message{ID: nightly, Queue: store.QueueCarts, Body: fmt.Sprint("cart/", t.cart)})
 	t.check(err)
 	waits := nightly
 	for range 2 { // 5 and 10 seconds later, if a queue delivered it
@@ -34,7 +32,7 @@ func (t *teller) validation() {
 		waits = w.Next
 	}
 
-	t.send("", http.MethodPut, fmt.Sprintf("/carts/%d", t.cart), "I", `{"items":["shoe","sock","hat"]}`, "", http.StatusOK)
+	t.send("", http.MethodPut, fmt.Sprintf("/carts/%d", t.cart), "I", url.Values{"items": {"shoe", "sock", "hat"}}, "", http.StatusOK)
 	t.step("the customer puts a hat into the cart; m2 supersedes m1 in that commit")
 	second := t.lastCartMessage()
 	t.priced("the price service answers m1's question, before m2 comes: stale", asked, flow.ErrSuperseded)
@@ -45,6 +43,9 @@ func (t *teller) validation() {
 	t.take("m1 redelivered late: dropped", first, carts.Superseded)
 	checked := t.take("the nightly check's second retry: its turn now", waits, flow.Admitted)
 	t.priced("the price service answers it", checked, nil)
+	a := t.send("", http.MethodGet, fmt.Sprintf("/carts/%d", t.cart), "", nil, "", http.StatusOK)
+	t.step("the cart: %s", a.body)
+	t.title("One charge per key, one validation at a time.")
 }
 
 // lastCartMessage takes the message that the shop sent last out of its queue.
@@ -66,9 +67,7 @@ func (t *teller) take(what, id string, want flow.Outcome) (taken carts.Taken) {
 	}
 	m, err := store.MessageByID(t.ctx, t.DB, id)
 	t.check(err)
-	raw, err := m.JSON()
-	t.check(err)
-	taken, err = t.Carts.Take(t.ctx, raw)
+	taken, err = carts.Take(t.ctx, t.DB, m)
 	t.check(err)
 	t.step("%-62s %s", what, taken.Outcome)
 	t.must(taken.Outcome == want, "%s: %s, not %s", what, taken.Outcome, want)
@@ -81,37 +80,11 @@ func (t *teller) priced(what string, asked carts.Taken, want error) {
 	if t.err != nil {
 		return
 	}
-	m, err := store.MessageByID(t.ctx, t.DB, asked.Question)
-	t.check(err)
-	var q carts.Question
-	t.check(json.Unmarshal([]byte(m.Body), &q))
-	_, err = t.Carts.Answered(t.ctx, q.Step, carts.Price(q.Items))
+	_, err := carts.Answered(t.ctx, t.DB, asked.Step, 5990)
 	t.must(errors.Is(err, want), "%s: %v", what, err)
 	said := "written"
 	if err != nil {
 		said = err.Error()
 	}
 	t.step("%-62s %s", what, said)
-	t.check(store.Delivered(t.ctx, t.DB, asked.Question))
-}
-
-// sqlFlowTable: the requests of one flow, by the primary key's prefix.
-const sqlFlowTable = `SELECT r.request_id, r.status, COALESCE(r.superseded_by, ''),
-  (SELECT COUNT(*) FROM onerow_flow_step s WHERE s.step_id LIKE CONCAT('%', r.request_id, '%') AND s.answered_at IS NOT NULL)
-FROM onerow_flow_request r WHERE r.flow = CONCAT('cart/', ?) ORDER BY r.admitted_at`
-
-// flowTable closes the flow story.
-func (t *teller) flowTable() {
-	t.title("The table of the cart's flow")
-	t.step("%-28s %-11s %-28s %s", "request", "status", "superseded by", "answers")
-	t.check(onerow.Query(t.ctx, t.DB, sqlFlowTable, []any{t.cart}, func(rows *sql.Rows) error {
-		var request, status, by string
-		var answers int
-		err := rows.Scan(&request, &status, &by, &answers)
-		t.step("%-28s %-11s %-28s %d", request, status, by, answers)
-		return err
-	}))
-	a := t.send("", http.MethodGet, fmt.Sprintf("/carts/%d", t.cart), "", "", "", http.StatusOK)
-	t.step("the cart: %s", a.body)
-	t.title("One charge per key, one validation at a time.")
 }

@@ -6,9 +6,7 @@ import (
 	"database/sql"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/onerow/onerow/examples/orders/internal/demo"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -21,8 +19,8 @@ func TestStories(t *testing.T) {
 
 func testStories(t *testing.T, db *sql.DB) {
 	var told bytes.Buffer
-	with(t, db, Config{Out: &told, Hold: time.Minute}, func(ctx context.Context, w demo.World) {
-		if err := demo.Tell(ctx, w); err != nil {
+	with(t, db, Config{Out: &told}, func(ctx context.Context, w World) {
+		if err := Tell(ctx, w); err != nil {
 			t.Fatalf("%v\n%s", err, &told)
 		}
 	})

@@ -1,6 +1,4 @@
-// Package demo tells the two stories of the example, step by step, with a real client, and checks each step:
-// a story that goes otherwise than it says is an error.
-package demo
+package app
 
 import (
 	"context"
@@ -9,11 +7,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
+	"github.com/onerow/onerow/examples/internal/connect"
 	"github.com/onerow/onerow/examples/orders/internal/bank"
-	"github.com/onerow/onerow/examples/orders/internal/carts"
 	"github.com/onerow/onerow/examples/orders/internal/shop"
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/idempotency/httpkey"
@@ -21,11 +20,10 @@ import (
 
 // World is the running example.
 type World struct {
-	DB    *sql.DB
-	Keys  *idempotency.Keys
-	Shop  *shop.Shop
-	Bank  *bank.Bank
-	Carts *carts.Validator
+	DB   *sql.DB
+	Keys *idempotency.Keys
+	Shop *shop.Shop
+	Bank *bank.Bank
 	// URL is the shop's.
 	URL string
 	// Out gets the stories.
@@ -33,12 +31,13 @@ type World struct {
 }
 
 // ErrStory means that a step had another outcome than it must have.
-var ErrStory = errors.New("demo: the story went wrong")
+var ErrStory = errors.New("the story went wrong")
 
-// Tell tells both stories and the closing tables.
+// Tell tells the two stories of the example, step by step, with a real client, and checks each step: a story
+// that goes otherwise than it says is an error.
 func Tell(ctx context.Context, w World) error {
 	t := &teller{World: w, ctx: ctx}
-	for _, part := range []func(){t.answers, t.inFlight, t.notReached, t.unclear, t.late, t.oneCommit, t.keyTable, t.validation, t.flowTable} {
+	for _, part := range []func(){t.answers, t.inFlight, t.notReached, t.unclear, t.late, t.oneCommit, t.keyTable, t.validation} {
 		if part(); t.err != nil {
 			break
 		}
@@ -69,20 +68,14 @@ func (t *teller) must(ok bool, format string, args ...any) {
 	}
 }
 
-func (t *teller) title(format string, args ...any) { t.step("\n"+format, args...) }
+func (t *teller) title(text string) { t.print("\n" + text) }
 
-// step prints a line; a title begins with an empty one, and has no indent.
-func (t *teller) step(format string, args ...any) {
-	if t.err != nil {
-		return
+func (t *teller) step(format string, args ...any) { t.print("  " + fmt.Sprintf(format, args...)) }
+
+func (t *teller) print(line string) {
+	if t.err == nil {
+		_, t.err = fmt.Fprintln(t.Out, line)
 	}
-	text, title := strings.CutPrefix(fmt.Sprintf(format, args...), "\n")
-	if title {
-		text = "\n" + text
-	} else {
-		text = "  " + text
-	}
-	_, t.err = fmt.Fprintln(t.Out, text)
 }
 
 // answer is what came back.
@@ -93,51 +86,42 @@ type answer struct {
 }
 
 func (a answer) String() string {
-	var extra []string
+	text := fmt.Sprintf("%d %s", a.status, http.StatusText(a.status))
 	for _, name := range []string{httpkey.HeaderReplayed, "Retry-After"} {
 		if v := a.header.Get(name); v != "" {
-			extra = append(extra, name+": "+v)
+			text += " (" + name + ": " + v + ")"
 		}
-	}
-	text := fmt.Sprintf("%d %s", a.status, http.StatusText(a.status))
-	if len(extra) > 0 {
-		text += " (" + strings.Join(extra, ", ") + ")"
 	}
 	return text
 }
 
-const maxAnswer = 1 << 20
-
-// request sends a request as Ada. key may be empty; prefer is the header of that name.
-func (t *teller) request(method, path, key, body, prefer string) (a answer, err error) {
+// request sends a form as Ada. key may be empty; prefer is the header of that name.
+func (t *teller) request(method, path, key string, form url.Values, prefer string) (a answer, err error) {
 	ctx, cancel := context.WithTimeout(t.ctx, time.Minute)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, t.URL+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, t.URL+path, strings.NewReader(form.Encode()))
 	if err != nil {
 		return a, err
 	}
 	req.Header.Set("Authorization", "Bearer sk_ada")
-	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Prefer", prefer)
 	if key != "" {
 		req.Header.Set(httpkey.HeaderKey, `"`+key+`"`)
 	}
-	if prefer != "" {
-		req.Header.Set("Prefer", prefer)
-	}
-	res, err := http.DefaultClient.Do(req)
+	res, body, err := connect.Send(http.DefaultClient, req)
 	if err != nil {
 		return a, err
 	}
-	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	return answer{res.StatusCode, res.Header, string(text)}, errors.Join(err, res.Body.Close())
+	return answer{res.StatusCode, res.Header, string(body)}, nil
 }
 
 // send sends a request, prints the answer after what, and checks its status.
-func (t *teller) send(what, method, path, key, body, prefer string, want int) (a answer) {
+func (t *teller) send(what, method, path, key string, form url.Values, prefer string, want int) (a answer) {
 	if t.err != nil {
 		return a
 	}
-	a, err := t.request(method, path, key, body, prefer)
+	a, err := t.request(method, path, key, form, prefer)
 	t.check(err)
 	if what != "" {
 		t.step("%-62s %s", what, a)
@@ -148,11 +132,11 @@ func (t *teller) send(what, method, path, key, body, prefer string, want int) (a
 
 // order orders.
 func (t *teller) order(what, key, item, card string, want int) answer {
-	return t.send(what, http.MethodPost, "/orders", key, orderBody(item, card), "", want)
+	return t.send(what, http.MethodPost, "/orders", key, orderOf(item, card), "", want)
 }
 
-func orderBody(item, card string) string {
-	return fmt.Sprintf(`{"item":%q,"amount":5990,"card":%q}`, item, card)
+func orderOf(item, card string) url.Values {
+	return url.Values{"item": {item}, "amount": {"5990"}, "card": {card}}
 }
 
 // replay orders again and checks that it is the first answer, byte by byte.

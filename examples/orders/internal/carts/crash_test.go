@@ -80,11 +80,7 @@ func change(ctx context.Context, db *sql.DB) error {
 var changed = []string{"shoe", "hat"}
 
 func take(ctx context.Context, db *sql.DB) (carts.Taken, error) {
-	raw, err := store.Message{ID: "m1", Body: `{"cart":7}`}.JSON()
-	if err != nil {
-		return carts.Taken{}, err
-	}
-	return (&carts.Validator{DB: db}).Take(ctx, raw)
+	return carts.Take(ctx, db, store.Message{ID: "m1", Body: "cart/7"})
 }
 
 func validate(ctx context.Context, db *sql.DB) error {
@@ -92,6 +88,6 @@ func validate(ctx context.Context, db *sql.DB) error {
 	if err != nil || taken.Outcome == flow.Done {
 		return err
 	}
-	_, err = (&carts.Validator{DB: db}).Answered(ctx, taken.Step, carts.Price([]string{"shoe"}))
+	_, err = carts.Answered(ctx, db, taken.Step, carts.Price([]string{"shoe"}))
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/onerow/onerow"
@@ -15,11 +14,6 @@ import (
 	"github.com/onerow/onerow/flow/sqs"
 )
 
-// Task is the body of a message of the queue "carts".
-type Task struct {
-	Cart int64 `json:"cart"`
-}
-
 // Question is the body of a message of the queue "prices".
 type Question struct {
 	// Step comes back with the answer.
@@ -27,24 +21,10 @@ type Question struct {
 	Items []string `json:"items"`
 }
 
-// Prices is the price service's answer.
-type Prices struct {
-	Total int64 `json:"total"` // cents
-}
-
-// Validator works the messages.
-type Validator struct {
-	DB onerow.DB
-	// Backoff is how a message waits for the owner to finish.
-	Backoff sqs.Backoff
-}
-
 // The outcomes of a message beside flow's Admitted, Redelivered and Done.
 const (
 	Waits      flow.Outcome = "waits"      // another request owns the cart; sent again
 	Superseded flow.Outcome = "superseded" // dropped
-	Parked     flow.Outcome = "parked"     // sent again as often as is allowed; for a human
-	Gone       flow.Outcome = "gone"       // there is no such cart; finished
 )
 
 // Taken says what became of a message.
@@ -53,8 +33,6 @@ type Taken struct {
 	Run     flow.Run
 	// Retry is how often the message was sent again, before this call.
 	Retry int
-	// Owner is who owns the cart, for Waits.
-	Owner string
 	// Next is the message that was sent again, due after Delay.
 	Next  string
 	Delay time.Duration
@@ -63,28 +41,29 @@ type Taken struct {
 	Asked          bool
 }
 
-const (
-	flowPrefix = "cart/" // and the cart's id
-	stepPrices = "prices"
-)
+const stepPrices = "prices"
 
-// Take works a message of the queue "carts". An error means: deliver it again.
-func (v *Validator) Take(ctx context.Context, raw []byte) (Taken, error) {
+// Take works a message of the queue "carts", whose body is the name of the cart's flow. An error means:
+// deliver it again. [sqs.ErrExhausted] is one: the message was sent again as often as is allowed.
+func Take(ctx context.Context, db onerow.DB, m store.Message) (Taken, error) {
+	raw, err := m.JSON()
+	if err != nil {
+		return Taken{}, err
+	}
 	e, err := sqs.Open(raw)
 	if err != nil {
 		return Taken{}, err
 	}
-	var t Task
-	if err := json.Unmarshal([]byte(e.Body), &t); err != nil {
-		return Taken{}, fmt.Errorf("carts: message %q is no task: %w", e.MessageID, err)
+	taken := Taken{Run: flow.Run{Flow: e.Body, RequestID: e.RequestID}, Retry: e.Retry}
+	cart, err := cartOf(taken.Run)
+	if err != nil {
+		return Taken{}, err
 	}
-	taken := Taken{Run: runOf(t.Cart, e.RequestID), Retry: e.Retry}
-	res, err := flow.Claim(ctx, v.DB, taken.Run)
-	var owned *flow.OwnedError
+	res, err := flow.Claim(ctx, db, taken.Run)
 	switch {
-	case errors.As(err, &owned):
-		taken.Outcome, taken.Owner = Waits, owned.Owner
-		return v.again(ctx, e, taken)
+	case errors.Is(err, flow.ErrOwned):
+		taken.Outcome = Waits
+		return again(ctx, db, e, taken)
 	case errors.Is(err, flow.ErrSuperseded):
 		taken.Outcome = Superseded
 		return taken, nil
@@ -95,40 +74,32 @@ func (v *Validator) Take(ctx context.Context, raw []byte) (Taken, error) {
 	if res.Outcome == flow.Done {
 		return taken, nil
 	}
-	return v.ask(ctx, t.Cart, taken)
+	return ask(ctx, db, cart, taken)
 }
 
 // again sends the message again: a new message, which keeps the request id. Its own id is derived from the
 // retry, so that a redelivery of this one sends it once.
-func (v *Validator) again(ctx context.Context, e sqs.Message, taken Taken) (Taken, error) {
-	out, err := e.Resend(v.Backoff)
-	if errors.Is(err, sqs.ErrExhausted) {
-		taken.Outcome = Parked
-		return taken, nil
-	}
+func again(ctx context.Context, db onerow.DB, e sqs.Message, taken Taken) (Taken, error) {
+	out, err := e.Resend(sqs.Backoff{})
 	if err != nil {
 		return taken, err
 	}
 	taken.Next, taken.Delay = out.DeduplicationID, out.Delay
-	_, err = store.Send(ctx, v.DB, store.Message{ID: taken.Next, Queue: store.QueueCarts, Body: out.Body, Attributes: out.Attributes, Delay: out.Delay})
+	_, err = store.Send(ctx, db, store.Message{ID: taken.Next, Queue: store.QueueCarts, Body: out.Body, Attributes: out.Attributes, Delay: out.Delay})
 	return taken, err
 }
 
 // ask notes the step and sends the question, in one commit. The items are read behind the proof: who changes
 // them supersedes this run first.
-func (v *Validator) ask(ctx context.Context, cart int64, taken Taken) (Taken, error) {
+func ask(ctx context.Context, db onerow.DB, cart int64, taken Taken) (Taken, error) {
 	taken.Question = flow.MessageID(taken.Run.RequestID, stepPrices)
-	gone := false
-	err := onerow.InTx(ctx, v.DB, func(ctx context.Context, tx *onerow.Tx) error {
+	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		step, err := flow.Await(ctx, tx, taken.Run, stepPrices, nil)
 		if err != nil {
 			return err
 		}
 		c, err := store.CartByID(ctx, tx, cart)
-		if gone = errors.Is(err, store.ErrNotFound); gone {
-			_, err = flow.Finish(ctx, tx, taken.Run)
-		}
-		if err != nil || gone {
+		if err != nil {
 			return err
 		}
 		body, err := json.Marshal(Question{Step: step.ID, Items: c.Items})
@@ -144,33 +115,26 @@ func (v *Validator) ask(ctx context.Context, cart int64, taken Taken) (Taken, er
 		taken.Outcome, err = Superseded, nil
 	case errors.Is(err, flow.ErrFinished): // its answer came meanwhile
 		taken.Outcome, err = flow.Done, nil
-	case gone:
-		taken.Outcome = Gone
 	}
 	return taken, err
 }
 
-// Answered takes the price service's answer: the cart, the mail to the customer and the end of the flow
-// commit together. An answer to a run that was superseded, or has finished, is flow.ErrLost and changes
-// nothing.
-func (v *Validator) Answered(ctx context.Context, step string, p Prices) (flow.Step, error) {
-	answer, err := json.Marshal(p)
-	if err != nil {
-		return flow.Step{}, err
-	}
-	var s flow.Step
-	err = onerow.InTx(ctx, v.DB, func(ctx context.Context, tx *onerow.Tx) (err error) {
-		if s, err = flow.Answer(ctx, tx, step, answer); err != nil {
+// Answered takes the price service's answer, the total in cents: the cart, the mail to the customer and the
+// end of the flow commit together. An answer to a run that was superseded, or has finished, is flow.ErrLost
+// and changes nothing.
+func Answered(ctx context.Context, db onerow.DB, step string, total int64) (s flow.Step, err error) {
+	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+		if s, err = flow.Answer(ctx, tx, step, strconv.AppendInt(nil, total, 10)); err != nil {
 			return err
 		}
-		id, err := strconv.ParseInt(strings.TrimPrefix(s.Run.Flow, flowPrefix), 10, 64)
+		id, err := cartOf(s.Run)
 		if err != nil {
-			return fmt.Errorf("carts: %q is no cart's flow: %w", s.Run.Flow, err)
-		}
-		if err := store.ValidateCart(ctx, tx, id, p.Total, s.Run.RequestID); err != nil {
 			return err
 		}
-		mail := store.Message{ID: flow.MessageID(s.Run.RequestID, "validated"), Queue: store.QueueMail, Body: fmt.Sprintf("cart %d costs %d cents", id, p.Total)}
+		if err := store.ValidateCart(ctx, tx, id, total, s.Run.RequestID); err != nil {
+			return err
+		}
+		mail := store.Message{ID: flow.MessageID(s.Run.RequestID, "validated"), Queue: store.QueueMail, Body: fmt.Sprintf("cart %d costs %d cents", id, total)}
 		if _, err := store.Send(ctx, tx, mail); err != nil {
 			return err
 		}

@@ -4,23 +4,26 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"hash/fnv"
+	"hash/crc32"
 	"log/slog"
 	"time"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/examples/orders/internal/store"
 	"github.com/onerow/onerow/flow"
 )
 
-const batch = 20
+const (
+	batch = 20
+	// poll is how often the idle worker looks at the queues.
+	poll = 250 * time.Millisecond
+)
 
 // Run works the queues until ctx ends, and then returns nil. It may run in several processes: a message that
 // two of them take is a redelivery. A message that fails is delivered again.
-func (v *Validator) Run(ctx context.Context, poll time.Duration, log *slog.Logger) error {
-	ticker := time.NewTicker(poll)
-	defer ticker.Stop()
+func Run(ctx context.Context, db onerow.DB, log *slog.Logger) error {
 	for {
-		n, err := v.RunOnce(ctx, log)
+		n, err := RunOnce(ctx, db, log)
 		if err != nil && ctx.Err() == nil {
 			log.ErrorContext(ctx, "carts: the queues cannot be worked", "error", err)
 		}
@@ -30,39 +33,32 @@ func (v *Validator) Run(ctx context.Context, poll time.Duration, log *slog.Logge
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-ticker.C:
+		case <-time.After(poll):
 		}
 	}
 }
 
 // RunOnce works what is due and returns how many messages that was. One that fails does not stop the others.
-func (v *Validator) RunOnce(ctx context.Context, log *slog.Logger) (n int, err error) {
+func RunOnce(ctx context.Context, db onerow.DB, log *slog.Logger) (n int, err error) {
 	for _, queue := range []string{store.QueueCarts, store.QueuePrices, store.QueueMail} {
-		messages, derr := store.Due(ctx, v.DB, queue, batch)
+		messages, derr := store.Due(ctx, db, queue, batch)
 		err = errors.Join(err, derr)
 		for _, m := range messages {
-			werr := v.work(ctx, m, log)
+			werr := work(ctx, db, m, log)
 			if werr == nil {
-				werr = store.Delivered(ctx, v.DB, m.ID)
+				n++
+				werr = store.Delivered(ctx, db, m.ID)
 			}
-			if werr != nil {
-				err = errors.Join(err, werr)
-				continue
-			}
-			n++
+			err = errors.Join(err, werr)
 		}
 	}
 	return n, err
 }
 
-func (v *Validator) work(ctx context.Context, m store.Message, log *slog.Logger) error {
+func work(ctx context.Context, db onerow.DB, m store.Message, log *slog.Logger) error {
 	switch m.Queue {
 	case store.QueueCarts:
-		raw, err := m.JSON()
-		if err != nil {
-			return err
-		}
-		t, err := v.Take(ctx, raw)
+		t, err := Take(ctx, db, m)
 		log.DebugContext(ctx, "carts: a message", "flow", t.Run.Flow, "request", t.Run.RequestID, "outcome", t.Outcome, "error", err)
 		return err
 	case store.QueuePrices:
@@ -70,7 +66,7 @@ func (v *Validator) work(ctx context.Context, m store.Message, log *slog.Logger)
 		if err := json.Unmarshal([]byte(m.Body), &q); err != nil {
 			return err
 		}
-		_, err := v.Answered(ctx, q.Step, Price(q.Items))
+		_, err := Answered(ctx, db, q.Step, Price(q.Items))
 		if errors.Is(err, flow.ErrLost) {
 			log.InfoContext(ctx, "carts: a stale answer", "step", q.Step, "error", err)
 			return nil
@@ -81,15 +77,10 @@ func (v *Validator) work(ctx context.Context, m store.Message, log *slog.Logger)
 	return nil
 }
 
-// Price is the price service: 1 to 50 euros for each item, by its name.
-func Price(items []string) Prices {
-	var p Prices
+// Price is the price service: 1 to 50 euros for each item, by its name. The total is in cents.
+func Price(items []string) (total int64) {
 	for _, item := range items {
-		h := fnv.New32a()
-		if _, err := h.Write([]byte(item)); err != nil {
-			return Prices{} // a hash never fails
-		}
-		p.Total += 100 + int64(h.Sum32()%4901)
+		total += 100 + int64(crc32.ChecksumIEEE([]byte(item))%4901)
 	}
-	return p
+	return total
 }

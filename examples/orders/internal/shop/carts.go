@@ -1,67 +1,47 @@
 package shop
 
 import (
-	"context"
 	"crypto/rand"
 	"net/http"
+	"slices"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/examples/orders/internal/carts"
 	"github.com/onerow/onerow/examples/orders/internal/store"
 	"github.com/onerow/onerow/idempotency/httpkey"
 )
 
-// createCart runs inside of OneCommit: the cart, its message, the key and the answer commit together.
-func (s *Shop) createCart(w http.ResponseWriter, r *http.Request) error {
-	return s.inTx(w, r, http.StatusCreated, func(ctx context.Context, tx *onerow.Tx, customer string, items []string) (store.Cart, error) {
-		return carts.Make(ctx, tx, customer, items, rand.Text())
-	})
+// writeCart makes a cart, or changes the one of the address, inside of OneCommit: the cart, the message that
+// has it validated, the key and the answer commit together. An error rolls the rows back.
+func (s *Shop) writeCart(_ http.ResponseWriter, r *http.Request) (status int, body any, err error) {
+	ctx, c := r.Context(), store.Cart{Status: store.CartOpen}
+	if c.Tenant, c.ID, err = asked(r); err != nil {
+		return 0, nil, err
+	}
+	if c.Items, err = readCart(r); err != nil {
+		return 0, nil, err
+	}
+	tx, err := httpkey.Tx(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	if c.ID == 0 {
+		c, err = carts.Make(ctx, tx, c.Tenant, c.Items, rand.Text())
+		return http.StatusCreated, c, err
+	}
+	return http.StatusOK, c, carts.Change(ctx, tx, c, rand.Text())
 }
 
-// changeCart replaces the items; in the same commit the validation that runs is superseded.
-func (s *Shop) changeCart(w http.ResponseWriter, r *http.Request) error {
-	_, id, err := s.asked(r)
-	if err != nil {
-		return err
-	}
-	return s.inTx(w, r, http.StatusOK, func(ctx context.Context, tx *onerow.Tx, customer string, items []string) (store.Cart, error) {
-		c := store.Cart{ID: id, Tenant: customer, Items: items, Status: store.CartOpen}
-		return c, carts.Change(ctx, tx, c, rand.Text())
-	})
-}
+// The longest cart, and the longest name of an item.
+const (
+	maxItems = 50
+	maxItem  = 200
+)
 
-// inTx does the work in the middleware's transaction. An error is a 5xx, and all of it is rolled back.
-func (s *Shop) inTx(w http.ResponseWriter, r *http.Request, status int, work func(ctx context.Context, tx *onerow.Tx, customer string, items []string) (store.Cart, error)) error {
-	customer, err := s.customer(r)
-	if err != nil {
-		return err
+func readCart(r *http.Request) ([]string, error) {
+	err := r.ParseForm()
+	items := r.PostForm["items"]
+	if err != nil || len(items) == 0 || len(items) > maxItems || slices.ContainsFunc(items, func(s string) bool { return s == "" || len(s) > maxItem }) {
+		return nil, invalid("items must be 1 to %d names of 1 to %d bytes", maxItems, maxItem)
 	}
-	items, err := readCart(r)
-	if err != nil {
-		return &failure{status: http.StatusBadRequest, detail: err.Error()}
-	}
-	tx, err := httpkey.Tx(r.Context())
-	if err != nil {
-		return err
-	}
-	c, err := work(r.Context(), tx, customer, items)
-	if err == nil {
-		s.write(w, r, status, c)
-	}
-	return err
-}
-
-func (s *Shop) showCart(w http.ResponseWriter, r *http.Request) error {
-	customer, id, err := s.asked(r)
-	if err != nil {
-		return err
-	}
-	c, err := store.CartByID(r.Context(), s.DB, id)
-	if err == nil && c.Tenant != customer {
-		err = errNoRow
-	}
-	if err == nil {
-		s.write(w, r, http.StatusOK, c)
-	}
-	return err
+	return items, nil
 }

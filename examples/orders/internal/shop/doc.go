@@ -1,14 +1,14 @@
 // Package shop is the order API.
 //
-//	POST /orders {"item","amount","card"}   charges and makes an order; httpkey.TwoStep
+//	POST /orders item, amount, card   charges and makes an order; httpkey.TwoStep
 //	GET  /orders/{id}
-//	POST /carts {"items"}                   makes a cart and the message that has it validated; httpkey.OneCommit
-//	PUT  /carts/{id} {"items"}              changes it, and the validation that runs is superseded; httpkey.OneCommit
+//	POST /carts items, items, …       makes a cart and the message that has it validated; httpkey.OneCommit
+//	PUT  /carts/{id} items, items, …  changes it, and the validation that runs is superseded; httpkey.OneCommit
 //	GET  /carts/{id}
-//	POST /bank/notices                      late answers of the bank
+//	POST /bank/notices                late answers of the bank, JSON
 //
-// Bodies are JSON, or forms as HTML and Stripe's clients send them. The customer is who has the API key
-// of the Authorization header.
+// Requests are forms, as HTML and Stripe's clients send them; answers are JSON. The customer is who has the
+// API key of the Authorization header.
 //
 // # What an order answers, and what becomes of its key
 //

@@ -1,92 +1,59 @@
 package shop
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/onerow/onerow/examples/internal/connect"
 	"github.com/onerow/onerow/examples/orders/internal/bank"
 	"github.com/onerow/onerow/examples/orders/internal/store"
 )
 
-// What the bank's client answers beside a charge. Any other error is unclear: there may be a charge.
-var (
-	errNotReached = errors.New("shop: the bank was not reached")
-	errDeclined   = errors.New("shop: the bank declines the card")
-)
-
-// payments is the bank's client. It never asks for a charge twice by itself.
-type payments struct {
-	url  string
-	http *http.Client
-}
-
-// newPayments: each charge has a connection of its own, so a connection that breaks before anything was
-// sent is always seen as what it is, a failure to connect.
-func newPayments(address string) payments {
-	return payments{address, &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
-}
-
-const maxAnswer = 1 << 20
-
-// charge asks for a charge and waits for the answer for at most patience.
-func (p payments) charge(ctx context.Context, o store.Order, patience time.Duration) (id int64, err error) {
-	body, err := json.Marshal(bank.Request{Reference: o.Reference, Amount: o.Amount, Card: o.Card})
-	if err != nil {
-		return 0, fmt.Errorf("%w: %w", errNotReached, err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url+"/charges", bytes.NewReader(body))
-	if err != nil {
-		return 0, fmt.Errorf("%w: %w", errNotReached, err)
-	}
-	req.Header.Set("Content-Type", "application/json")
+// charge asks for a charge, waits for the answer for at most patience, and says with the order's status what
+// is known then. The error says why nothing was charged, or that may be so.
+func (s *Shop) charge(ctx context.Context, o store.Order, patience time.Duration) (store.Order, error) {
+	form := url.Values{"reference": {o.Reference}, "amount": {strconv.FormatInt(o.Amount, 10)}, "card": {o.Card}}
 	var c bank.Charge
-	status, err := p.do(req, &c)
-	switch {
+	status, err := s.ask(ctx, http.MethodPost, "/charges", form, patience, &c)
+	switch o.Status = store.Unclear; {
 	case notReached(err):
-		return 0, fmt.Errorf("%w: %w", errNotReached, err)
+		o.Status = store.NotCharged
 	case err != nil:
-		return 0, fmt.Errorf("shop: it is not known whether the bank has charged: %w", err)
 	case status == http.StatusPaymentRequired:
-		return 0, errDeclined
+		o.Status = store.Declined
 	case status != http.StatusCreated || c.ID == 0:
-		return 0, fmt.Errorf("shop: it is not known whether the bank has charged: it answers %d", status)
+		err = fmt.Errorf("shop: the bank answers %d", status)
 	case c.Amount != o.Amount:
-		return 0, errAmount(c, o)
+		err = errAmount(c, o)
+	default:
+		o.Status, o.ChargeID = store.Paid, c.ID
 	}
-	return c.ID, nil
+	return o, err
 }
 
-// errAmount: it is for a human, whoever finds it.
+// errAmount is for a human, whoever finds it.
 func errAmount(c bank.Charge, o store.Order) error {
 	return fmt.Errorf("shop: the bank's charge %d is of %d cents, order %d of %d", c.ID, c.Amount, o.ID, o.Amount)
 }
 
-// notReached: there was no connection, so nothing was sent. Every other error may mean that the
+// notReached says that there was no connection, so nothing was sent. Every other error may mean that the
 // request arrived and the answer was lost.
 func notReached(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"
 }
 
-// charges are what the bank has for a reference.
-func (p payments) charges(ctx context.Context, reference string, patience time.Duration) (all []bank.Charge, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+"/charges?reference="+url.QueryEscape(reference), http.NoBody)
-	if err != nil {
-		return nil, err
-	}
-	status, err := p.do(req, &all)
+// charges returns what the bank has for a reference.
+func (s *Shop) charges(ctx context.Context, reference string, patience time.Duration) (all []bank.Charge, err error) {
+	status, err := s.ask(ctx, http.MethodGet, "/charges?reference="+url.QueryEscape(reference), nil, patience, &all)
 	if err == nil && status != http.StatusOK {
 		err = fmt.Errorf("it answers %d", status)
 	}
@@ -96,16 +63,21 @@ func (p payments) charges(ctx context.Context, reference string, patience time.D
 	return all, nil
 }
 
-// do sends a request and decodes an answer of 2xx.
-func (p payments) do(req *http.Request, v any) (status int, err error) {
-	res, err := p.http.Do(req)
+// ask sends a request and decodes an answer of 2xx.
+func (s *Shop) ask(ctx context.Context, method, path string, form url.Values, patience time.Duration, v any) (status int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, s.Bank+path, strings.NewReader(form.Encode()))
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, res.Body.Close()) }()
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	if err != nil || res.StatusCode >= http.StatusMultipleChoices {
-		return res.StatusCode, err
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	res, body, err := connect.Send(&s.client, req)
+	switch {
+	case err != nil:
+		return 0, err
+	case res.StatusCode >= http.StatusMultipleChoices:
+		return res.StatusCode, nil
 	}
 	return res.StatusCode, json.Unmarshal(body, v)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
@@ -36,46 +37,41 @@ func (s *Shop) Resolve(ctx context.Context, actor string, seen idempotency.Entry
 	if err != nil {
 		return o, err
 	}
-	charges, err := s.bank.charges(ctx, reference, operatorTime)
-	if err != nil {
+	charges, err := s.charges(ctx, reference, operatorTime)
+	switch {
+	case err != nil:
 		return o, err
-	}
-	if len(charges) > 1 {
+	case len(charges) > 1:
 		return o, fmt.Errorf("shop: the bank has %d charges for order %d", len(charges), o.ID)
-	}
-	if len(charges) == 1 {
+	case len(charges) == 1:
 		return s.settle(ctx, actor, "the bank has a charge", seen, o, charges[0])
 	}
-	operator, err := keyadmin.NewOperator(s.Keys, actor, "the bank has no charge")
-	if err != nil {
-		return o, err
-	}
-	o.Status = store.NotCharged
-	return o, onerow.InTx(ctx, s.DB, func(ctx context.Context, tx *onerow.Tx) error {
-		if err := operator.Release(ctx, tx, seen); err != nil {
-			return err
-		}
-		return store.Write(ctx, tx, o)
-	})
+	return s.settle(ctx, actor, "the bank has no charge", seen, o, bank.Charge{})
 }
 
-// settle ends a key as if the request had been answered in time, and its order, in one transaction. The key
-// comes first, as in the request's own transactions. A charge of another amount settles nothing.
+// settle ends a key and its order in one transaction: with a charge as if the request had been answered in
+// time, without one the key is free again. The key comes first, as in the request's own transactions. A
+// charge of another amount settles nothing.
 func (s *Shop) settle(ctx context.Context, actor, reason string, seen idempotency.Entry, o store.Order, charge bank.Charge) (store.Order, error) {
-	if charge.Amount != o.Amount {
-		return o, errAmount(charge, o)
-	}
-	operator, err := keyadmin.NewOperator(s.Keys, actor, reason)
+	operator, err := s.Keys.Operator(actor, reason)
 	if err != nil {
 		return o, err
 	}
-	o.Status, o.ChargeID = store.Paid, charge.ID
-	answer, err := answerOf(o)
-	if err != nil {
-		return o, err
+	o.Status, o.ChargeID = store.NotCharged, charge.ID
+	end := func(ctx context.Context, tx *onerow.Tx) error { return operator.Release(ctx, tx, seen) }
+	if charge.ID != 0 {
+		if charge.Amount != o.Amount {
+			return o, errAmount(charge, o)
+		}
+		o.Status = store.Paid
+		answer, err := answerOf(o)
+		if err != nil {
+			return o, err
+		}
+		end = func(ctx context.Context, tx *onerow.Tx) error { return operator.Complete(ctx, tx, seen, answer) }
 	}
 	return o, onerow.InTx(ctx, s.DB, func(ctx context.Context, tx *onerow.Tx) error {
-		if err := operator.Complete(ctx, tx, seen, answer); err != nil {
+		if err := end(ctx, tx); err != nil {
 			return err
 		}
 		return store.Write(ctx, tx, o)
@@ -84,25 +80,22 @@ func (s *Shop) settle(ctx context.Context, actor, reason string, seen idempotenc
 
 // notice takes the bank's late answers. While the request still waits for the answer itself, or something
 // goes wrong, the bank is told to come again; what is already settled is a no-op.
-func (s *Shop) notice(w http.ResponseWriter, r *http.Request) error {
+func (s *Shop) notice(_ http.ResponseWriter, r *http.Request) (status int, body any, err error) {
 	if subtle.ConstantTimeCompare([]byte(r.Header.Get(bank.SecretHeader)), []byte(s.Secret)) != 1 {
-		return &failure{status: http.StatusForbidden, detail: "this is for the bank"}
+		return 0, nil, &failure{status: http.StatusForbidden, detail: "this is for the bank"}
 	}
 	var c bank.Charge
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest)).Decode(&c); err != nil || c.ID <= 0 {
-		return &failure{status: http.StatusBadRequest, detail: "not a notice", cause: err}
+	if err := json.NewDecoder(io.LimitReader(r.Body, maxRequest)).Decode(&c); err != nil || c.ID <= 0 {
+		return 0, nil, invalid("not a notice")
 	}
 	settled, err := s.late(r.Context(), c)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return err
-	case err != nil:
-		return later("the notice cannot be taken now", err)
-	case !settled:
-		return later("the order still waits for its answer", nil)
+	case err != nil && !errors.Is(err, store.ErrNotFound):
+		err = &failure{http.StatusServiceUnavailable, "the notice cannot be taken now", err}
+	case err == nil && !settled:
+		err = &failure{status: http.StatusServiceUnavailable, detail: "the order still waits for its answer"}
 	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return http.StatusOK, c, err
 }
 
 func (s *Shop) late(ctx context.Context, c bank.Charge) (settled bool, err error) {

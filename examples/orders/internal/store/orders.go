@@ -36,10 +36,13 @@ type Order struct {
 	Key idempotency.Key `json:"-"`
 }
 
-// ErrNotFound means: there is no such row, or it is somebody else's.
+// OwnedBy says whether the order is a customer's.
+func (o Order) OwnedBy(customer string) bool { return o.Key.Tenant == customer }
+
+// ErrNotFound means that there is no such row, or it is somebody else's.
 var ErrNotFound = errors.New("store: not found")
 
-// ErrOther means: another order was made under this key. Nothing was written.
+// ErrOther means that another order was made under this key. Nothing was written.
 var ErrOther = errors.New("store: another order was made under this key")
 
 // Reference derives an order's reference from its key: the same for every request with that key, and
@@ -90,7 +93,7 @@ func Settle(ctx context.Context, db onerow.DB, keys *idempotency.Keys, claim ide
 	return keys.Owned(ctx, db, claim, func(ctx context.Context, tx *onerow.Tx) error { return Write(ctx, tx, o) })
 }
 
-// sqlSettleOrder: by the primary key. What is paid stays paid.
+// sqlSettleOrder writes by the primary key. What is paid stays paid.
 const sqlSettleOrder = `UPDATE customer_order SET status = ?, charge_id = ?, version = version + 1 WHERE id = ? AND (status <> 'paid' OR charge_id = ?)`
 
 // Write writes status and charge of the order, in the transaction that proves the right to.
@@ -105,7 +108,7 @@ func Write(ctx context.Context, tx *onerow.Tx, o Order) error {
 
 const orderColumns = `SELECT id, reference, tenant, operation, idem_key, item, amount, card, status, COALESCE(charge_id, 0) FROM customer_order WHERE `
 
-// By the primary key, by the unique reference.
+// Orders are read by the primary key, or by the unique reference.
 const (
 	sqlOrderByID        = orderColumns + `id = ?`
 	sqlOrderByReference = orderColumns + `reference = ?`

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -29,7 +28,7 @@ type Message struct {
 	Delay      time.Duration
 }
 
-// sqlSend: the primary key decides. 1 row is affected by an insert, 2 by an update.
+// sqlSend inserts a message; the primary key decides. An insert affects 1 row, an update 2.
 const sqlSend = `INSERT INTO message (id, queue, body, attributes, delay_s, due_at) VALUES (?, ?, ?, ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? SECOND)
 ON DUPLICATE KEY UPDATE sent = sent + 1`
 
@@ -48,23 +47,20 @@ func Send(ctx context.Context, db onerow.DB, m Message) (bool, error) {
 // JSON is the message as SQS hands it to a consumer, for sqs.Open.
 func (m Message) JSON() ([]byte, error) {
 	type attribute struct {
-		DataType string `json:"dataType"`
-		String   string `json:"stringValue,omitempty"`
-		Binary   []byte `json:"binaryValue,omitempty"`
+		DataType, StringValue string
+		BinaryValue           []byte
 	}
 	record := struct {
-		ID         string               `json:"messageId"`
-		Body       string               `json:"body"`
-		Attributes map[string]attribute `json:"messageAttributes"`
-		Source     string               `json:"eventSource"`
-	}{m.ID, m.Body, map[string]attribute{}, "aws:sqs"}
+		MessageID, Body   string
+		MessageAttributes map[string]attribute
+	}{m.ID, m.Body, map[string]attribute{}}
 	for name, a := range m.Attributes {
-		record.Attributes[name] = attribute{a.Type, a.Value, a.Binary}
+		record.MessageAttributes[name] = attribute{a.Type, a.Value, a.Binary}
 	}
 	return json.Marshal(record)
 }
 
-// sqlMessage: by the primary key. sqlDue: over the index due.
+// sqlMessage reads by the primary key, sqlDue over the index due.
 const (
 	messageColumns = `SELECT id, queue, body, attributes, delay_s FROM message WHERE `
 	sqlMessage     = messageColumns + `id = ?`
@@ -72,43 +68,38 @@ const (
 )
 
 // MessageByID reads a message, delivered or not. One statement.
-func MessageByID(ctx context.Context, db onerow.DB, id string) (m Message, err error) {
-	var attributes []byte
-	var seconds int64
-	err = onerow.QueryRow(ctx, db, sqlMessage, []any{id}, &m.ID, &m.Queue, &m.Body, &attributes, &seconds)
-	if errors.Is(err, sql.ErrNoRows) {
-		return m, fmt.Errorf("%w: message %q", ErrNotFound, id)
+func MessageByID(ctx context.Context, db onerow.DB, id string) (Message, error) {
+	all, err := messages(ctx, db, sqlMessage, id)
+	if err == nil && len(all) == 0 {
+		err = fmt.Errorf("%w: message %q", ErrNotFound, id)
 	}
 	if err != nil {
-		return m, err
+		return Message{}, err
 	}
-	return m, m.read(attributes, seconds)
+	return all[0], nil
 }
 
 // Due reads the messages of a queue that may be delivered now, oldest first. One statement.
-func Due(ctx context.Context, db onerow.DB, queue string, limit int) (all []Message, err error) {
-	err = onerow.Query(ctx, db, sqlDue, []any{queue, limit}, func(rows *sql.Rows) error {
+func Due(ctx context.Context, db onerow.DB, queue string, limit int) ([]Message, error) {
+	return messages(ctx, db, sqlDue, queue, limit)
+}
+
+func messages(ctx context.Context, db onerow.DB, query string, args ...any) (all []Message, err error) {
+	err = onerow.Query(ctx, db, query, args, func(rows *sql.Rows) error {
 		var m Message
 		var attributes []byte
 		var seconds int64
 		if err := rows.Scan(&m.ID, &m.Queue, &m.Body, &attributes, &seconds); err != nil {
 			return err
 		}
-		if err := m.read(attributes, seconds); err != nil {
-			return err
-		}
+		m.Delay = time.Duration(seconds) * time.Second
 		all = append(all, m)
-		return nil
+		return json.Unmarshal(attributes, &all[len(all)-1].Attributes)
 	})
 	return all, err
 }
 
-func (m *Message) read(attributes []byte, seconds int64) error {
-	m.Delay = time.Duration(seconds) * time.Second
-	return json.Unmarshal(attributes, &m.Attributes)
-}
-
-// sqlDelivered: by the primary key.
+// sqlDelivered writes by the primary key.
 const sqlDelivered = `UPDATE message SET delivered_at = UTC_TIMESTAMP(6) WHERE id = ? AND delivered_at IS NULL`
 
 // Delivered takes a message out of its queue, after it was worked: a crash before delivers it

@@ -20,3 +20,19 @@
 //
 // Statements, BEGIN, COMMIT and the proof of the claim counted: Begin 5, Settle 4, all others 1.
 package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+
+	"github.com/onerow/onerow/examples/internal/connect"
+)
+
+//go:embed migrations/*.sql
+var migrationFS embed.FS
+
+// Migrate applies the toolkit's migrations and then the example's, see [connect.Migrate].
+func Migrate(ctx context.Context, db *sql.DB) error {
+	return connect.Migrate(ctx, db, migrationFS, "orders_goose_version")
+}
