@@ -49,18 +49,10 @@ type result struct {
 func try(ctx context.Context, server *devdb.Server, o options, about public) (r result, err error) {
 	name := about.name
 	r.name = name
-	script, err := os.ReadFile(filepath.Join(o.dir, name+".sql")) //nolint:gosec // the folder that whoever runs it names
+	defined, err := readScript(o.dir, name)
 	if err != nil {
 		return r, err
 	}
-	defined, out := definitions(string(script))
-	fmt.Printf("%s: %d statements define tables; left out:", name, len(defined))
-	for _, kind := range []string{"trigger", "procedure", "function", "view", "insert", "update", "delete"} {
-		if out[kind] > 0 {
-			fmt.Printf(" %d %s", out[kind], strings.ToUpper(kind))
-		}
-	}
-	fmt.Println()
 	db, err := load(ctx, server, "public_"+name, defined)
 	if err != nil {
 		return r, err
@@ -109,6 +101,23 @@ func try(ctx context.Context, server *devdb.Server, o options, about public) (r 
 		return r, nil
 	}
 	return r, r.delete(ctx, o, db, c, roots)
+}
+
+// readScript reads the statements of a schema that define tables, and tells how many others are left out.
+func readScript(dir, name string) ([]string, error) {
+	script, err := os.ReadFile(filepath.Join(dir, name+".sql")) //nolint:gosec // the folder that whoever runs it names
+	if err != nil {
+		return nil, err
+	}
+	defined, out := definitions(string(script))
+	fmt.Printf("%s: %d statements define tables; left out:", name, len(defined))
+	for _, kind := range []string{"trigger", "procedure", "function", "view", "insert", "update", "delete"} {
+		if out[kind] > 0 {
+			fmt.Printf(" %d %s", out[kind], strings.ToUpper(kind))
+		}
+	}
+	fmt.Println()
+	return defined, nil
 }
 
 // discover compares what is proposed without foreign keys with those that there are, in a copy.

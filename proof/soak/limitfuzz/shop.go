@@ -58,7 +58,7 @@ func newShop() (*shop, error) {
 	return s, nil
 }
 
-// Each maximum that a user ever had is kept, in the transaction that changed it.
+// ownTables keep each maximum that a user ever had, in the transaction that changed it.
 var ownTables = []string{
 	`CREATE TABLE user (id BIGINT NOT NULL PRIMARY KEY, version BIGINT NOT NULL, files BIGINT NULL, bytes BIGINT NULL) ENGINE=InnoDB`,
 	`CREATE TABLE maximum (user_id BIGINT NOT NULL, version BIGINT NOT NULL, files BIGINT NULL, bytes BIGINT NULL, PRIMARY KEY (user_id, version)) ENGINE=InnoDB`,

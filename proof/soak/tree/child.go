@@ -109,7 +109,7 @@ func (l logging) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{conn: conn.(mysqlConn)}, nil
+	return &session{conn.(mysqlConn)}, nil
 }
 
 // mysqlConn is what go-sql-driver's connections can do.
@@ -125,7 +125,8 @@ type mysqlConn interface {
 	driver.Validator
 }
 
-type session struct{ conn mysqlConn }
+// session logs the fences that it runs, and passes everything on.
+type session struct{ mysqlConn }
 
 const (
 	fence      = "UPDATE onerow_job SET batch_seq = batch_seq + 1, due_at"
@@ -136,40 +137,13 @@ const (
 
 // ExecContext writes the log beside a fence.
 func (s *session) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	res, err := s.conn.ExecContext(ctx, query, args)
+	res, err := s.mysqlConn.ExecContext(ctx, query, args)
 	if err != nil || !strings.HasPrefix(query, fence) {
 		return res, err
 	}
 	entry := []driver.NamedValue{{Ordinal: 1, Value: args[fenceJob].Value}, {Ordinal: 2, Value: args[fenceToken].Value}, {Ordinal: 3, Value: int64(os.Getpid())}}
-	if _, err := s.conn.ExecContext(ctx, logFence, entry); err != nil {
+	if _, err := s.mysqlConn.ExecContext(ctx, logFence, entry); err != nil {
 		return nil, err
 	}
 	return res, nil
 }
-
-// The rest is passed on.
-
-func (s *session) Prepare(query string) (driver.Stmt, error) { return s.conn.Prepare(query) }
-func (s *session) Close() error                              { return s.conn.Close() }
-
-// Begin is not used: database/sql calls BeginTx.
-func (s *session) Begin() (driver.Tx, error) {
-	return s.BeginTx(context.Background(), driver.TxOptions{})
-}
-
-func (s *session) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
-	return s.conn.BeginTx(ctx, o)
-}
-
-func (s *session) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
-	return s.conn.PrepareContext(ctx, query)
-}
-
-func (s *session) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	return s.conn.QueryContext(ctx, query, args)
-}
-
-func (s *session) CheckNamedValue(v *driver.NamedValue) error { return s.conn.CheckNamedValue(v) }
-func (s *session) Ping(ctx context.Context) error             { return s.conn.Ping(ctx) }
-func (s *session) ResetSession(ctx context.Context) error     { return s.conn.ResetSession(ctx) }
-func (s *session) IsValid() bool                              { return s.conn.IsValid() }

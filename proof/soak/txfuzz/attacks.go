@@ -40,7 +40,7 @@ func parseAttacks(text string) ([]string, error) {
 	return list, nil
 }
 
-// shift: of two statements one has an argument too many, the other one too few. Together they would have the
+// shift gives one of two statements an argument too many, the other one too few. Together they would have the
 // right number.
 func shift(o *op, ctx context.Context, tx *onerow.Tx) error {
 	n := o.n
@@ -68,8 +68,8 @@ func shift(o *op, ctx context.Context, tx *onerow.Tx) error {
 	return errBusiness
 }
 
-// ends: a statement of the caller's commits in the middle. What it committed is committed; what follows must
-// not be there if the function fails, nor be acknowledged unless it is.
+// ends commits in the middle, by a statement of the caller's. What it committed is committed; what follows
+// must not be there if the function fails, nor be acknowledged unless it is.
 func ends(o *op, ctx context.Context, tx *onerow.Tx) error {
 	list := []string{"COMMIT", "CREATE TABLE IF NOT EXISTS scratch (id INT)", "ALTER TABLE scratch COMMENT 'x'", "BEGIN", "/*!50000 COMMIT */", "CALL commits()",
 		"-- x\nCOMMIT", "TRUNCATE TABLE scratch", "COMMIT AND CHAIN", "ROLLBACK AND CHAIN", "ROLLBACK"}

@@ -63,7 +63,7 @@ type atom struct {
 	hot  int   // the counter that it raises; 0: none
 }
 
-// wrote: the statement was acknowledged.
+// wrote notes a statement that was acknowledged.
 func (e *expect) wrote(a atom) {
 	for _, n := range a.rows {
 		e.must[n] = true
@@ -74,7 +74,7 @@ func (e *expect) wrote(a atom) {
 	}
 }
 
-// maybe: whether the statement was run is not known.
+// maybe notes a statement of which nobody knows whether it was run.
 func (e *expect) maybe(a atom) {
 	for _, n := range a.rows {
 		e.may[n] = true
@@ -84,7 +84,7 @@ func (e *expect) maybe(a atom) {
 	}
 }
 
-// ended: a statement of the caller's has committed what was written so far.
+// ended notes that a statement of the caller's has committed what was written so far.
 func (e *expect) ended() {
 	for _, m := range []map[int]bool{e.must, e.may} {
 		for n := range m {

@@ -7,7 +7,7 @@ import (
 	"github.com/onerow/onerow"
 )
 
-// Tables of the run. No transaction writes another's rows of effect, all meet at hot.
+// tables are those of the run. No transaction writes another's rows of effect, all meet at hot.
 var tables = []string{
 	`CREATE TABLE effect (tx BIGINT NOT NULL, n INT NOT NULL, v BIGINT NOT NULL, s VARCHAR(100) NOT NULL DEFAULT '', PRIMARY KEY (tx, n)) ENGINE=InnoDB`,
 	`CREATE TABLE hot (id INT NOT NULL PRIMARY KEY, v BIGINT NOT NULL) ENGINE=InnoDB`,

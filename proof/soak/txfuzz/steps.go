@@ -3,7 +3,6 @@ package txfuzz
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 
 	"github.com/onerow/onerow"
@@ -13,7 +12,7 @@ import (
 // step is something that a function does in its transaction.
 type step func(o *op, ctx context.Context, tx *onerow.Tx) error
 
-// steps, with how often each is drawn.
+// steps has each as often as it is drawn.
 var steps = drawn(map[int][]step{
 	6: {exec, all},
 	3: {after, count},
@@ -28,132 +27,6 @@ func drawn(all map[int][]step) (s []step) {
 		}
 	}
 	return s
-}
-
-// run is the function of a transaction: its own row first, then steps, then an end.
-func (o *op) run(ctx context.Context, tx *onerow.Tx) error {
-	if !o.joined {
-		o.attempt()
-		if o.idempotent && o.one(4) {
-			return o.atOnce(ctx, tx)
-		}
-		if o.attack == "functions" && !o.idempotent && o.one(3) {
-			return o.quietly(ctx, tx)
-		}
-		if replayed, err := o.own(ctx, tx); replayed || err != nil {
-			return err
-		}
-	}
-	for range o.r.IntN(5) {
-		err := o.draw()(o, ctx, tx)
-		if errors.Is(err, errOver) {
-			return o.end()
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return o.finish(ctx, tx)
-}
-
-// draw is the attack, twice of three times, or a step.
-func (o *op) draw() step {
-	if attack := attacks[o.attack]; attack != nil && !o.one(3) {
-		return attack
-	}
-	return steps[o.r.IntN(len(steps))]
-}
-
-// atOnce: all of the transaction is one packet with BEGIN and COMMIT.
-func (o *op) atOnce(ctx context.Context, tx *onerow.Tx) error {
-	first, a := o.insert()
-	stmts, atoms := o.several(2)
-	stmts, atoms = append([]onerow.Stmt{first}, stmts...), append([]atom{a}, atoms...)
-	o.tell("ExecLast(%s)", texts(stmts))
-	if err := o.told(ctx, packet.ExecLast(ctx, tx, stmts...), atoms...); err != nil {
-		return err
-	}
-	return o.end()
-}
-
-// own inserts the transaction's own row. replayed: it is there, an earlier attempt was committed.
-func (o *op) own(ctx context.Context, tx *onerow.Tx) (replayed bool, err error) {
-	s, a := o.insert()
-	stmts, atoms := []onerow.Stmt{s}, []atom{a}
-	if o.one(3) {
-		more, ma := o.any()
-		stmts, atoms = append(stmts, more), append(atoms, ma)
-		o.tell("ExecAll(%s)", texts(stmts))
-		err = packet.ExecAll(ctx, tx, stmts...)
-	} else {
-		o.tell("Exec(%s)", texts(stmts))
-		_, err = tx.ExecContext(ctx, s.Query, s.Args...)
-	}
-	switch {
-	case number(err) != erDuplicate:
-		was := o.careful
-		o.careful = true // without this row there is nothing to look for
-		defer func() { o.careful = was }()
-		return false, o.told(ctx, err, atoms...)
-	case o.idempotent && o.done != nil:
-		o.tell("→ it is there")
-		o.replayed = true
-		return true, nil
-	case len(o.cur.kept) == 0:
-		o.found.Add(brokenTwice, "transaction %d: %v: %v", o.id, o.story, err)
-	}
-	return false, err
-}
-
-// finish is how the function ends.
-func (o *op) finish(ctx context.Context, tx *onerow.Tx) error {
-	k := o.r.IntN(16)
-	if o.attack == "comments" && k >= 8 { // they did most harm in front of COMMIT
-		k = 0
-	}
-	switch {
-	case k < 4:
-		stmts, atoms := o.several(3)
-		if !o.idempotent && o.attack != "ends" && o.one(8) { // one that fails at COMMIT, which InTx tells
-			stmts = append(stmts, onerow.Stmt{Query: sqlInsert, Args: []any{o.id, 0, 0, ""}})
-			atoms = append(atoms, atom{})
-		}
-		o.tell("ExecLast(%s)", texts(stmts))
-		if err := o.told(ctx, packet.ExecLast(ctx, tx, stmts...), atoms...); err != nil {
-			return err
-		}
-		if o.one(4) {
-			o.deferred = true
-			if err := steps[o.r.IntN(len(steps))](o, ctx, tx); err != nil {
-				return err
-			}
-		}
-	case k < 6:
-		query := sqlCount + o.tail()
-		o.tell("QueryLast(%q)", query)
-		if err := o.told(ctx, packet.QueryLast(ctx, tx, query, []any{o.id}, o.sees)); err != nil {
-			return err
-		}
-	case k == 6 && !o.idempotent:
-		o.tell("return an error")
-		return errBusiness
-	case k == 7 && !o.idempotent && o.one(3):
-		o.tell("panic")
-		panic(errBusiness)
-	}
-	return o.end()
-}
-
-// sees compares a count with what the transaction wrote.
-func (o *op) sees(rows *sql.Rows) error {
-	var n int
-	if err := rows.Scan(&n); err != nil {
-		return fmt.Errorf("scan: %w", err)
-	}
-	if len(o.cur.may)+len(o.cur.kept) == 0 && o.dropped == nil && n != len(o.cur.must) {
-		o.found.Add(brokenSight, "%d, not %d: transaction %d: %v", n, len(o.cur.must), o.id, o.story)
-	}
-	return nil
 }
 
 // exec runs one statement on a handle.
@@ -175,7 +48,7 @@ func all(o *op, ctx context.Context, tx *onerow.Tx) error {
 	return o.told(ctx, packet.ExecAll(ctx, tx, stmts...), atoms...)
 }
 
-// planted: the last of several fails, those before it are done.
+// planted sends several statements, of which the last fails and those before it are done.
 func planted(o *op, ctx context.Context, tx *onerow.Tx) error {
 	stmts, atoms := o.several(2)
 	bad := onerow.Stmt{Query: sqlNobody, One: true}
@@ -285,93 +158,4 @@ func hold(o *op, ctx context.Context, tx *onerow.Tx) error {
 		err = onerow.Query(ctx, tx, "SELECT SLEEP(?)", []any{seconds}, func(*sql.Rows) error { return nil })
 	}
 	return o.told(ctx, err)
-}
-
-// undoing runs fn, and takes back what it was to have written when undo says so.
-func (o *op) undoing(ctx context.Context, was *expect, dropped, err error) error {
-	if err != nil {
-		return o.told(ctx, err)
-	}
-	was.kept = o.cur.kept
-	o.cur, o.dropped = was, dropped
-	return nil
-}
-
-// textSavepoint goes back to a savepoint, after an error too, or releases it.
-func textSavepoint(o *op, ctx context.Context, tx *onerow.Tx) error {
-	run := func(query string) error {
-		o.tell("Exec(%q)", query)
-		_, err := tx.ExecContext(ctx, query)
-		return err //nolint:wrapcheck // it is looked at
-	}
-	if err := run("SAVEPOINT s"); err != nil {
-		return o.told(ctx, err)
-	}
-	was, dropped := o.cur.clone(), o.dropped
-	s, a := o.any()
-	o.tell("Exec(%s)", texts([]onerow.Stmt{s}))
-	n, err := onerow.Affected(ctx, tx, s.Query, s.Args...)
-	if err == nil && n == 0 {
-		err = errNothing
-	}
-	if err == nil {
-		o.cur.wrote(a)
-	} else {
-		o.tell("→ %s", short(err))
-		o.cur.maybe(a)
-		if o.deferred || o.careful {
-			return err
-		}
-	}
-	if err == nil && o.one(2) {
-		return o.told(ctx, run("RELEASE SAVEPOINT s"))
-	}
-	return o.undoing(ctx, was, dropped, run("ROLLBACK TO SAVEPOINT s"))
-}
-
-// nest is InTx in InTx: the inner one joins.
-func nest(o *op, ctx context.Context, tx *onerow.Tx) error {
-	o.tell("InTx{")
-	err := onerow.InTx(ctx, tx, func(ctx context.Context, tx *onerow.Tx) error {
-		if err := exec(o, ctx, tx); err != nil {
-			return err
-		}
-		if o.one(2) {
-			return all(o, ctx, tx)
-		}
-		stmts, atoms := o.several(2)
-		o.tell("ExecLast(%s)", texts(stmts)) // of a joined transaction: ExecAll
-		return o.told(ctx, packet.ExecLast(ctx, tx, stmts...), atoms...)
-	})
-	o.tell("}")
-	return err //nolint:wrapcheck // what it wrote stays, so it cannot be dropped
-}
-
-// inner is a savepoint of the Tx in a joined transaction, which takes back what failed.
-func inner(o *op, ctx context.Context, tx *onerow.Tx) error {
-	if o.deferred {
-		return nil
-	}
-	was, dropped := o.cur.clone(), o.dropped
-	fails := false
-	o.tell("Savepoint{")
-	err := onerow.InTx(ctx, tx, func(ctx context.Context, tx *onerow.Tx) error {
-		return tx.Savepoint(ctx, "inner", func() error {
-			if err := exec(o, ctx, tx); err != nil {
-				return err
-			}
-			if fails = o.one(2); fails {
-				return errBusiness
-			}
-			return nil
-		})
-	})
-	o.tell("}")
-	switch {
-	case err == nil:
-		return nil
-	case fails && errors.Is(err, errBusiness) && !errors.Is(err, onerow.ErrNotUndone) && tx.Err() == nil:
-		return o.undoing(ctx, was, dropped, nil)
-	}
-	return err //nolint:wrapcheck // it is looked at by the caller of InTx only
 }
