@@ -29,7 +29,7 @@ func Plan() (schema.Plan, error) { return planfile.Parse("plan.yaml", planText) 
 // cascade-worker adopt --out writes them.)
 const versionTable = "helpdesk_goose_version"
 
-// errAgainst: a person has to see to something first.
+// errAgainst means that a person has to see to something first.
 var errAgainst = errors.New("the tables cannot be adopted yet")
 
 // files are those of all resources before the backfill, or behind it, numbered from next on. What has been

@@ -30,7 +30,7 @@ var plan = schema.Plan{Resources: []schema.Resource{{
 	Name: "project", Archive: "project_archive", Owner: "user_id", Label: schema.Label{Column: "name"},
 }}}
 
-// A table of the application's own, which onerow knows nothing of. sqlc reads it too.
+// createNote makes a table of the application's own, which onerow knows nothing of. sqlc reads it too.
 //
 //go:embed notes/schema.sql
 var createNote string

@@ -30,7 +30,7 @@ const (
 	textsAreUTF8 = "the test sends texts in UTF-8, which this connection says is something else"
 )
 
-// Each either works, or is refused at once.
+// settings are what is tried. Each either works, or is refused at once.
 var settings = []setting{
 	{name: "the server's defaults"},
 	{name: "innodb_rollback_on_timeout", server: []string{"--innodb-rollback-on-timeout=ON"}},

@@ -40,7 +40,8 @@ var mysqlDialect = dialect{
 	acknowledging: "Rpl_semi_sync_source_clients", alone: "Rpl_semi_sync_source_no_tx",
 }
 
-// There is one replication domain, so that a position of MariaDB's is 0-server-number.
+// mariaDialect is MariaDB's. There is one replication domain, so that a position of MariaDB's is
+// 0-server-number.
 var mariaDialect = dialect{
 	flags: []string{"--log-bin=bin", "--log-slave-updates", "--binlog-format=ROW", "--gtid-strict-mode=ON", "--relay-log=relay",
 		"--skip-slave-start", "--slave-net-timeout=6", "--read-only=ON"},

@@ -70,7 +70,7 @@ func mode(args []string) (code int) {
 	return 0
 }
 
-// quietDriver: the driver would report every broken connection, and breaking them is what this is about.
+// quietDriver silences the driver, which would report every broken connection: this is about breaking them.
 func quietDriver() {
 	if err := mysql.SetLogger(&mysql.NopLogger{}); err != nil {
 		fmt.Fprintln(os.Stderr, "soak:", err)

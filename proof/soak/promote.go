@@ -25,7 +25,7 @@ func status(ctx context.Context, db *sql.DB, variable string) (n int, err error)
 	return n, nil
 }
 
-// received is what a replica has, its relay log included.
+// receivedBy asks what a replica has, its relay log included.
 func (c *replicas) receivedBy(ctx context.Context, db *sql.DB) (position string, err error) {
 	if c.received == mysqlDialect.received {
 		if err := db.QueryRowContext(ctx, c.received).Scan(&position); err != nil {

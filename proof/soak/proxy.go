@@ -93,7 +93,8 @@ type toxic struct {
 	Attributes map[string]int `json:"attributes"`
 }
 
-// Toxics of a soak, besides the cut. After limit_data a connection ends in the middle of an answer.
+// toxicKinds are the toxics of a soak, besides the cut. After limit_data a connection ends in the middle of
+// an answer.
 var toxicKinds = []string{"latency", "timeout", "reset_peer", "slicer", "limit_data", commitKind, commitKind}
 
 func drawToxic(r *rand.Rand) toxic {

@@ -173,7 +173,7 @@ func (c *replicas) open() (*sql.DB, error) {
 	return pool.Open(c.servers[c.primary].now.DSN(database))
 }
 
-// deaths: with AFTER_SYNC nobody reads what no replica has.
+// deaths demands that with AFTER_SYNC nobody reads what no replica has.
 func (c *replicas) deaths() []time.Time { return nil }
 
 func (c *replicas) differ(ctx context.Context) ([]string, error) {
@@ -195,7 +195,7 @@ func (c *replicas) differ(ctx context.Context) ([]string, error) {
 	return differ, err
 }
 
-// keep: their data is there.
+// keep demands that their data is there.
 func (c *replicas) keep(context.Context, string) error { return nil }
 
 func (c *replicas) close() error {

@@ -59,7 +59,7 @@ func (s *soak) tick() (t load.Tick) {
 	return t
 }
 
-// readJobs: the lease token is the number of claims.
+// readJobs counts claims: the lease token is their number.
 const readJobs = `SELECT COUNT(*), COALESCE(SUM(token > 1), 0), COALESCE(SUM(state = 'cancelled'), 0) FROM onerow_job_archive`
 
 // work is what the workers had to do.
@@ -115,7 +115,7 @@ func (s *soak) untroubled() error {
 	return nil
 }
 
-// lostNothing: asynchronous replication loses what was acknowledged, or was not tried.
+// lostNothing means that asynchronous replication loses what was acknowledged, or was not tried.
 func lostNothing(found []check.Finding) error {
 	for _, f := range found {
 		if f.Column == check.Lost {

@@ -7,7 +7,8 @@ import (
 	"github.com/onerow/onerow/proof/soak/load"
 )
 
-// trees: nothing is left below a row that went, and what is below a row that stays is untouched (see states).
+// trees demands that nothing is left below a row that went, and what is below a row that stays is untouched
+// (see states).
 func (c *checker) trees(context.Context) error {
 	for _, pair := range [][2]string{{load.ScreenResource, load.ProjectResource}, {load.CommentResource, load.ScreenResource}} {
 		for id, r := range c.rows[pair[0]] {
@@ -19,11 +20,11 @@ func (c *checker) trees(context.Context) error {
 	return nil
 }
 
-// readCounts: what the jobs say that they deleted below their roots.
+// readCounts reads what the jobs say that they deleted below their roots.
 const readCounts = `SELECT table_name, SUM(deleted_rows) FROM onerow_job_count GROUP BY table_name`
 
-// jobCounts: a root is gone exactly if a cascade of it is done, each deletion's cascade is done once, and the
-// jobs counted exactly the rows that are gone.
+// jobCounts demands that a root is gone exactly if a cascade of it is done, each deletion's cascade is done
+// once, and the jobs counted exactly the rows that are gone.
 func (c *checker) jobCounts(ctx context.Context) error {
 	type cascade struct{ root, deletion int64 }
 	done, finished := map[cascade]int64{}, map[int64]int64{}

@@ -17,8 +17,8 @@ const (
 	readTickets = `SELECT claim_key, from_no, to_no FROM soak_ticket WHERE series = ?`
 )
 
-// serials: the numbers are gapless up to the counter, given once, and the business rows have exactly the
-// claims' ranges.
+// serials demands that the numbers are gapless up to the counter, given once, and the business rows have
+// exactly the claims' ranges.
 func (c *checker) serials(ctx context.Context) error {
 	for _, name := range load.Series {
 		claims, err := c.readRanges(ctx, readClaims, name)
@@ -86,7 +86,7 @@ func (c *checker) gaps(ctx context.Context, name string) error {
 	return err
 }
 
-// claimed: one claim key has one range, whoever asked.
+// claimed demands that one claim key has one range, whoever asked.
 func (c *checker) claimed(ctx context.Context) error {
 	for _, name := range load.Series {
 		claims, err := c.readRanges(ctx, readClaims, name)
@@ -119,7 +119,8 @@ const (
 // sum is what a stream's messages come to.
 type sum struct{ last, amount, count int64 }
 
-// streams: a message was applied once or not at all, and the stream's state is the sum of those that were.
+// streams demands that a message was applied once or not at all, and that the stream's state is the sum of
+// those that were.
 func (c *checker) streams(ctx context.Context) error {
 	sums, err := c.messages(ctx)
 	if err != nil {

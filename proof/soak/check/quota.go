@@ -15,8 +15,8 @@ const (
 	readMarks  = `SELECT owner, COUNT(*) FROM onerow_quota_mark GROUP BY owner`
 )
 
-// quotas: of each owner's active projects the oldest are within the limit, the others are flagged; no mark is
-// left.
+// quotas demands that of each owner's active projects the oldest are within the limit, the others are
+// flagged; no mark is left.
 func (c *checker) quotas(ctx context.Context) error {
 	limits := map[int64]int64{}
 	err := c.query(ctx, readLimits, func(rows *sql.Rows) error {

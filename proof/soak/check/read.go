@@ -23,7 +23,7 @@ type row struct {
 	archived  bool
 }
 
-// Full scans: nothing else runs.
+// readRows scan the tables: nothing else runs.
 var readRows = map[string][2]string{
 	load.ProjectResource: {
 		`SELECT id, user_id, name, name_key, hits, is_over_quota, 0 FROM project`,

@@ -8,7 +8,7 @@ import (
 	"github.com/onerow/onerow/proof/soak/load"
 )
 
-// creates: a request id makes one row or none, and always the same; every row was made by one.
+// creates demands that a request id makes one row or none, and always the same; every row was made by one.
 func (c *checker) creates(context.Context) error {
 	for resource, rows := range c.rows {
 		by := map[int64]string{}
@@ -56,8 +56,8 @@ func (c *checker) create(key onKey, entries []journal.Entry, recorded map[onKey]
 	}
 }
 
-// states: a row that was made is there, unless it or what it belongs to was deleted, and in the table of the
-// last move.
+// states demands that a row that was made is there, unless it or what it belongs to was deleted, and in the
+// table of the last move.
 func (c *checker) states(context.Context) error {
 	for resource, rows := range c.rows {
 		for _, m := range c.made[resource] {
@@ -80,7 +80,8 @@ func (c *checker) states(context.Context) error {
 	return nil
 }
 
-// mayBeGone: somebody may have deleted the row and nobody has brought it back since, or its parent went.
+// mayBeGone says whether somebody may have deleted the row and nobody has brought it back since, or its
+// parent went.
 func (c *checker) mayBeGone(resource string, m request) bool {
 	parent := map[string]string{load.ScreenResource: load.ProjectResource, load.CommentResource: load.ScreenResource}[resource]
 	if parent != "" {
@@ -113,7 +114,7 @@ const (
   GROUP BY owner, k HAVING COUNT(*) > 1`
 )
 
-// names: one active row has a name; the last name that was given is the row's.
+// names demands that one active row has a name; the last name that was given is the row's.
 func (c *checker) names(ctx context.Context) error {
 	for resource, query := range map[string]string{load.ProjectResource: readSameNames, load.ScreenResource: readSameFiles} {
 		err := c.query(ctx, query, func(rows *sql.Rows) error {
@@ -156,7 +157,7 @@ func (c *checker) name(resource string, m request, r *row) {
 	}
 }
 
-// updates: each acknowledged one was added once, each unknown one once or not.
+// updates demands that each acknowledged one was added once, each unknown one once or not.
 func (c *checker) updates(context.Context) error {
 	for id, r := range c.rows[load.ProjectResource] {
 		var sure, maybe int64
@@ -177,7 +178,8 @@ func (c *checker) updates(context.Context) error {
 	return nil
 }
 
-// deletes: a row that was deleted is gone, unless somebody may have taken the deletion back afterwards.
+// deletes demands that a row that was deleted is gone, unless somebody may have taken the deletion back
+// afterwards.
 func (c *checker) deletes(context.Context) error {
 	for id := range c.rows[load.ProjectResource] {
 		cancels := c.history.of(load.ProjectResource, id, journal.Cancel)

@@ -150,7 +150,7 @@ func (c *client) deleteWithGrace(ctx context.Context) error {
 	})
 }
 
-// readHidden: rows whose deletion may still be cancelled; a small table here.
+// readHidden reads rows whose deletion may still be cancelled; the table is small here.
 const readHidden = `SELECT id, user_id FROM project_archive WHERE user_id = ? AND deletion_id IS NOT NULL ORDER BY RAND() LIMIT 1`
 
 func (c *client) cancelDelete(ctx context.Context) error {

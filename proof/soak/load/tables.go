@@ -54,7 +54,7 @@ func Plan(cluster bool) schema.Plan {
 	}}
 }
 
-// None of the tables for effects has a unique key: what is doubled must show.
+// ownTables take the effects. None of them has a unique key: what is doubled must show.
 var ownTables = []string{
 	`CREATE TABLE soak_user (id BIGINT NOT NULL PRIMARY KEY, max_projects BIGINT NOT NULL, version BIGINT NOT NULL DEFAULT 1) ENGINE=InnoDB`,
 	`CREATE TABLE soak_effect (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, kind VARBINARY(16) NOT NULL, idem_key VARBINARY(255) NOT NULL,

@@ -16,7 +16,7 @@ import (
 	"github.com/onerow/onerow/schema/live"
 )
 
-// account ── project ── item ── event (a leaf), with foreign keys: existing tables.
+// plan is account ── project ── item ── event (a leaf), with foreign keys: existing tables.
 var plan = schema.Plan{Tables: []schema.Table{
 	{Name: "account", Key: []string{"id"}},
 	{Name: "project", Key: []string{"id"}, Parents: []schema.Edge{{Table: "account", Columns: []string{"account_id"}}}},

@@ -25,7 +25,7 @@ const (
 	thumbHeight = 420
 )
 
-// What a file may do in a browser: nothing. It came from a stranger and may be
+// filePolicy says what a file may do in a browser: nothing. It came from a stranger and may be
 // HTML, or SVG with scripts.
 const filePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'"
 

@@ -102,8 +102,8 @@ func badName(e *names.Error) *Problem {
 	return of(http.StatusUnprocessableEntity, "name-invalid", "The name is invalid", "The name cannot be used: %s.", e.Reason)
 }
 
-// Numbers of server errors that mean "not now" beside those that onerow runs again: too many connections,
-// read only, out of resources.
+// busyNumbers are server errors that mean "not now", beside those that onerow runs again: too many
+// connections, read only, out of resources.
 var busyNumbers = map[uint16]bool{1040: true, 1041: true, 1129: true, 1203: true, 1226: true, 1836: true}
 
 // unavailable tells what will pass from what will not.

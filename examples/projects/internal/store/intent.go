@@ -14,7 +14,7 @@ import (
 	"github.com/onerow/onerow"
 )
 
-// insertIntent: a pending intent lives for an hour, by the database's clock. The
+// insertIntent notes an intent that lives for an hour, by the database's clock. The
 // key is new, so nobody waits.
 const insertIntent = `INSERT INTO blob_intent (blob_key, project_id, state, due_at)
   VALUES (?, ?, 'pending', UTC_TIMESTAMP(6) + INTERVAL 1 HOUR)`
@@ -56,7 +56,7 @@ func (s *Store) expire(ctx context.Context, key string) error {
 	return err
 }
 
-// insertReplaced: the key belonged to the row that this transaction holds, so it
+// insertReplaced notes the key of the row that this transaction holds, so it
 // is in no intent.
 const insertReplaced = `INSERT INTO blob_intent (blob_key, project_id, state, due_at) VALUES (?, ?, 'replaced', UTC_TIMESTAMP(6))`
 

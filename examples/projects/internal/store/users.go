@@ -12,7 +12,7 @@ import (
 	"github.com/onerow/onerow/quota"
 )
 
-// insertUser: names of accounts are not unique, so nothing decides.
+// insertUser makes an account. Their names are not unique, so nothing decides.
 const insertUser = `INSERT INTO account (name, plan, created_at) VALUES (?, ?, UTC_TIMESTAMP(6))`
 
 // CreateUser makes an account. Errors: the name errors of package schema, [ErrTier],
