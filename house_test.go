@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -307,7 +308,8 @@ func TestLinks(t *testing.T) {
 var mapRow = regexp.MustCompile("(?m)^\\| `([\\w./-]+)` \\| ([\\d,]+) \\|(.*)$")
 
 // TestMap holds docs/ARCHITECTURE.md to the house: it has each room and no other, lines that are right within 15 % (or
-// 50 lines), and names files that are there. Each package comment ends with when to open the package.
+// 50 lines), files that are there, and in its answers names that are in the files beside them. Each package comment
+// ends with when to open the package.
 func TestMap(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("docs/ARCHITECTURE.md")
@@ -364,6 +366,24 @@ func TestMap(t *testing.T) {
 	}
 	if len(missing) > 0 {
 		t.Errorf("the map lacks %v", slices.Sorted(maps.Keys(missing)))
+	}
+	for _, l := range linkedLines {
+		if sum := fmt.Sprintf("`%s` %d", l.pkg, l.most); !strings.Contains(strings.ReplaceAll(string(text), ",", ""), sum) {
+			t.Errorf("the map's sums do not have %s", sum)
+		}
+	}
+	for _, answer := range regexp.MustCompile(`(?m)^\| [A-Z].*\? \|(.*)$`).FindAllStringSubmatch(string(text), -1) {
+		var files []byte
+		for _, to := range link.FindAllStringSubmatch(answer[1], -1) {
+			if file, err := os.ReadFile(filepath.Join("docs", to[1])); err == nil { // a folder has no text; TestLinks wants it to be there
+				files = append(files, file...)
+			}
+		}
+		for _, name := range regexp.MustCompile("`(?:\\w+\\.)?(\\w+)`").FindAllStringSubmatch(answer[1], -1) {
+			if !bytes.Contains(files, []byte(name[1])) {
+				t.Errorf("the map says that %s is in one of the files of:%s", name[1], answer[1])
+			}
+		}
 	}
 }
 
