@@ -36,7 +36,7 @@ type Bank struct {
 	// Log gets what the bank does.
 	Log *slog.Logger
 
-	// Held meets a charge with the card Held twice: when it has arrived, and before it goes on. Start makes it.
+	// Held meets a charge with the card Held twice: when it has arrived, and before it goes on.
 	Held chan struct{}
 
 	addr string
