@@ -53,7 +53,7 @@ func (s *Shop) Resolve(ctx context.Context, actor string, seen idempotency.Entry
 // time, without one the key is free again. The key comes first, as in the request's own transactions. A
 // charge of another amount settles nothing.
 func (s *Shop) settle(ctx context.Context, actor, reason string, seen idempotency.Entry, o store.Order, charge bank.Charge) (store.Order, error) {
-	operator, err := s.Keys.Operator(actor, reason)
+	operator, err := keyadmin.NewOperator(s.Keys, actor, reason)
 	if err != nil {
 		return o, err
 	}
