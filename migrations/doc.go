@@ -1,7 +1,7 @@
 // Package migrations holds the toolkit's own tables, onerow_*, as numbered goose
 // migrations, embedded. They are applied
 //
-//   - from Go: [Up], or [Provider] for everything that goose can do (an application's: [Apply], [New]),
+//   - from Go: [Up], or [New] for everything that goose can do (an application's: [Apply], [New]),
 //   - by the worker's command line: cascade-worker migrate up,
 //   - by the plain goose tool, from the folder ddl:
 //     goose -dir migrations/ddl -table onerow_goose_version mysql "user:password@tcp(host:3306)/database" up

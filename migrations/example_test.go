@@ -19,7 +19,7 @@ func ExampleNew() {
 	if err := migrations.Up(ctx, db); err != nil {
 		log.Fatal(err)
 	}
-	toolkit, err := migrations.Provider(db) // what goose can do besides
+	toolkit, err := migrations.New(db, migrations.FS, migrations.TableName) // what goose can do besides
 	if err != nil {
 		log.Fatal(err)
 	}

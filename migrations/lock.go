@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-sql-driver/mysql"
+	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
 // sessionLock makes processes that migrate one database take turns. It lives in
@@ -33,9 +33,8 @@ func (sessionLock) SessionLock(ctx context.Context, conn *sql.Conn) error {
 	for {
 		var got sql.NullInt64
 		err := conn.QueryRowContext(ctx, sqlLock).Scan(&got)
-		var my *mysql.MySQLError
 		switch {
-		case errors.As(err, &my) && my.Number == errNotSupported:
+		case mysqlerr.Number(err) == errNotSupported:
 			return nil
 		case err != nil:
 			return fmt.Errorf("migrations: GET_LOCK: %w", err)

@@ -20,14 +20,10 @@ const TableName = "onerow_goose_version"
 // FS holds the migrations: NNNNN_topic.sql.
 var FS = ddl.FS
 
-// Provider returns goose's provider for the toolkit's migrations on db, for what
-// [Up], [Down] and [Status] do not cover. It takes the same lock and heals in the
-// same way. It sends nothing yet. db stays the caller's; do not call the
-// provider's Close unless the pool is to be closed.
-func Provider(db *sql.DB) (*goose.Provider, error) { return New(db, FS, TableName) }
-
 // New returns goose's provider for an application's own migrations, which are in files as NNNNN_topic.sql and
-// are remembered in a table of their own. It keeps what [Up] promises, as long as each statement of theirs is
+// are remembered in a table of their own; with [FS] and [TableName] for the toolkit's, for what [Up], [Down]
+// and [Status] do not cover. It sends nothing yet. db stays the caller's; do not call the provider's Close
+// unless the pool is to be closed. It keeps what [Up] promises, as long as each statement of theirs is
 // safe to repeat: DDL commits by itself. A version table that goose itself has made before has no unique key;
 // there the lock alone keeps a version from being recorded twice, which harms nothing. It takes the same lock
 // as the toolkit's. What a node of a cluster refuses is an error of its Up; [Apply] runs it again.
@@ -63,7 +59,7 @@ func Up(ctx context.Context, db *sql.DB) error { return Apply(ctx, db, FS, Table
 // Down removes all tables of the toolkit and what is in them; goose's version
 // table stays. It may be called twice. Nothing of the toolkit may be running.
 func Down(ctx context.Context, db *sql.DB) error {
-	p, err := Provider(db)
+	p, err := New(db, FS, TableName)
 	if err != nil {
 		return err
 	}
@@ -87,7 +83,7 @@ type Migration struct {
 // Status returns all migrations in their order and which of them the database
 // has. It only reads: one statement, and one more when any was ever applied.
 func Status(ctx context.Context, db *sql.DB) ([]Migration, error) {
-	p, err := Provider(db)
+	p, err := New(db, FS, TableName)
 	if err != nil {
 		return nil, err
 	}

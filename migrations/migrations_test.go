@@ -146,7 +146,7 @@ func TestUpAndDown(t *testing.T) {
 					t.Errorf("status %d: %+v, %d s old", i, m, age)
 				}
 			}
-			p, err := Provider(db)
+			p, err := New(db, FS, TableName)
 			if err != nil {
 				t.Fatal(err)
 			}
