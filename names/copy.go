@@ -56,7 +56,7 @@ func (k Kind) Parse(s string) (Parsed, error) {
 // 1)").
 //
 // What is replaced is only a token exactly as WithCopy writes it: the user who typed "x (copy 1)" sees "x
-// (copy 1) (Copy 1)". A long stem is cut at its end, never through a character; where it is folded longer
+// (copy 1) (Copy 1)". A long stem is cut at its end, never through a code point; where it is folded longer
 // ("ß"), or has more characters than its key, the last ones may be written as in the key.
 func (p Parsed) WithCopy(n int) (Parsed, error) {
 	if n < 1 || n > MaxCopy {

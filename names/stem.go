@@ -2,15 +2,10 @@ package names
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
-
-// maxBackOff is how many characters a cut gives up so as not to part a letter from its marks or an emoji from
-// its family.
-const maxBackOff = 32
 
 // maxStem is the longest stem, of the key and of the display text alike.
 func (k Kind) maxStem() int {
@@ -27,25 +22,7 @@ func (k Kind) cutStem(stem string) string {
 		return stem
 	}
 	runes := []rune(stem)
-	end := k.maxStem()
-	if len(runes) <= end {
-		return stem
-	}
-	for i := end; i > 0 && end-i <= maxBackOff; i-- {
-		if !joined(runes[i-1], runes[i]) {
-			end = i
-			break
-		}
-	}
-	return strings.TrimRight(string(runes[:end]), " ")
-}
-
-// joined reports whether a cut between the two characters would break what a reader sees as one: a letter and
-// its marks, the parts of an emoji. An approximation: the cut is right without it, only less pretty.
-func joined(before, after rune) bool {
-	const zeroWidthJoiner = '\u200d'
-	skinTone := after >= 0x1F3FB && after <= 0x1F3FF
-	return before == zeroWidthJoiner || after == zeroWidthJoiner || skinTone || unicode.IsMark(after)
+	return strings.TrimRight(string(runes[:min(len(runes), k.maxStem())]), " ")
 }
 
 // fitStem returns a display text of at most limit characters whose normal form is want: as much of text as
