@@ -11,8 +11,143 @@ import (
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/names"
+	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/shape"
 )
+
+// Check returns an error, [ErrInvalidPlan], that joins everything in the plan that is
+// contradictory or incomplete, or nil. It does not look at a database.
+func (p Plan) Check() error {
+	c := &checker{plan: p, nodes: p.Nodes(), tables: map[string]string{}, limits: map[string]string{}}
+	if len(c.nodes) == 0 {
+		c.say("it declares no resource and no table")
+	}
+	for i, r := range p.Resources {
+		c.about = fmt.Sprintf("resource %q: ", r.Name)
+		r = p.filled(r)
+		c.resource(r)
+		c.keys(r)
+		c.retention(r.Retention, false, func(col string) bool {
+			return slices.Contains(r.Shared(), col) || col == ColArchivedAt && r.Archive != ""
+		})
+		for _, l := range r.Limits {
+			c.limit(r, l)
+		}
+		c.columns(r)
+		c.indexes(r)
+		c.parent(r, p.Resources[:i])
+		c.claim(r.Name, r.Tables())
+	}
+	for i, t := range p.Tables {
+		c.about = fmt.Sprintf("table %q: ", t.Name)
+		c.table(t, i)
+		c.retention(t.Retention, t.Stays, func(string) bool { return true })
+		c.claim(t.Name, t.tables())
+	}
+	c.edges()
+	if len(c.errs) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrInvalidPlan, errors.Join(c.errs...))
+}
+
+// checker collects what is wrong with a plan.
+type checker struct {
+	plan           Plan
+	nodes          []Node
+	tables, limits map[string]string // by name, which resource or table has it
+	about          string            // begins each mistake: the resource, the table or the edge
+	errs           []error
+}
+
+func (c *checker) say(format string, args ...any) {
+	c.errs = append(c.errs, fmt.Errorf("%s%w", c.about, fmt.Errorf(format, args...)))
+}
+
+// identifiers refuses names that cannot stand in a statement.
+func (c *checker) identifiers(names []string) {
+	for _, name := range names {
+		if err := ident.Check(name); err != nil {
+			c.say("%w", err)
+		}
+	}
+}
+
+// claim refuses tables of the toolkit's and of another resource.
+func (c *checker) claim(name string, tables []string) {
+	for _, table := range tables {
+		if shape.IsToolkits(table) {
+			c.say("the table %q is the toolkit's own, as all whose names begin with %s", table, shape.ToolkitPrefix)
+		}
+		if other, taken := c.tables[table]; taken {
+			c.say("the table %q belongs to %q already", table, other)
+		}
+		c.tables[table] = name
+	}
+}
+
+func (c *checker) resource(r Resource) {
+	if r.Name == "" || len(r.Name) > shape.MaxResource {
+		c.say("a name has 1 to %d bytes", shape.MaxResource)
+	}
+	shared := r.Shared()
+	c.identifiers(append(r.Tables(), shared...))
+	all := append(slices.Clone(shared), ColArchivedAt, ColDeletionID, ColDeletedFrom)
+	for i, col := range all {
+		if colset.Has(all[:i], col) {
+			c.say("the column %q is declared twice", col)
+		}
+	}
+	if r.EditArchived && r.Archive == "" {
+		c.say("archived rows can be edited, and it has no archive")
+	}
+	if r.Named() && len(r.Owners()) == 0 {
+		c.say("a label needs an owner, whose names are unique")
+	}
+	if r.Named() && !r.Label.Kind.Valid() {
+		c.say("label kind %q is neither %q nor %q", r.Label.Kind, names.KindName, names.KindFilename)
+	}
+	if r.Quota.Flag != "" && len(r.Owners()) == 0 {
+		c.say("a quota needs an owner")
+	}
+	if r.Quota.Flag != "" && !slices.Contains(shared, r.Quota.By) {
+		c.say("the quota is ordered by %q, which is no column", r.Quota.By)
+	}
+	if r.Asset != "" && !slices.Contains(shared, r.Asset) {
+		c.say("the asset is named by %q, which is no column", r.Asset)
+	}
+	if r.Guard != "" && (!c.plan.Cluster || !c.plan.isAbove(r.Name)) {
+		c.say("it has the guard %q, which is for parents in a plan that says cluster: true", r.Guard)
+	}
+}
+
+// keys looks at the types of the columns that hold keys.
+func (c *checker) keys(r Resource) {
+	for _, col := range append([]string{r.ID, r.Parent.Column}, r.Owners()...) {
+		declared := cmp.Or(r.KeyType(col), shape.TypeID)
+		kind, err := keytype.Parse(declared)
+		switch {
+		case err != nil:
+			c.say("column %q: %w", col, err)
+		case !isType(declared):
+			c.say("column %q: %q is no type", col, declared)
+		case kind.Auto && col != r.ID:
+			c.say("column %q: its values are another row's, so it is not AUTO_INCREMENT", col)
+		}
+	}
+	if tenant := r.TenantColumn(); tenant != "" && tenant == r.Parent.Column && !strings.EqualFold(r.Tenant.Type, r.Parent.Type) {
+		c.say("the tenant %q is %s, the id of its parent %s", tenant, r.Tenant.Type, r.Parent.Type)
+	}
+}
+
+// columns looks at the types of the application's own columns.
+func (c *checker) columns(r Resource) {
+	for _, col := range r.Columns {
+		if !isType(col.Type) {
+			c.say("column %q: %q is no type", col.Name, col.Type)
+		}
+	}
+}
 
 // columnType is what a type can look like. A column's type is DDL that a plan file may bring along, so it
 // must not be able to end the statement.
@@ -47,139 +182,99 @@ func isType(text string) bool {
 	return depth == 0 && quote == 0
 }
 
-// Check returns an error, [ErrInvalidPlan], that joins everything in the plan that is
-// contradictory or incomplete, or nil. It does not look at a database.
-func (p Plan) Check() error {
-	var errs []error
-	if len(p.Resources)+len(p.Tables) == 0 {
-		errs = append(errs, errors.New("it declares no resource and no table"))
+// limit looks at a hard limit. Its name is one in the whole plan.
+func (c *checker) limit(r Resource, l Limit) {
+	if other, taken := c.limits[l.Name]; taken {
+		c.say("%q has a limit %q already; give this one a name", other, l.Name)
 	}
-	tables, limits := map[string]string{}, map[string]string{}
-	claim := func(kind, name string, names []string) {
-		for _, table := range names {
-			if shape.IsToolkits(table) {
-				errs = append(errs, fmt.Errorf("%s %q: the table %q is the toolkit's own, as all whose names begin with %s", kind, name, table, shape.ToolkitPrefix))
-			}
-			if other, taken := tables[table]; taken {
-				errs = append(errs, fmt.Errorf("%s %q: the table %q belongs to %q already", kind, name, table, other))
-			}
-			tables[table] = name
-		}
+	c.limits[l.Name] = r.Name
+	if len(l.Name) > shape.MaxResource {
+		c.say("limit %q: a name has 1 to %d bytes", l.Name, shape.MaxResource)
 	}
-	for i, r := range p.Resources {
-		for _, err := range p.checkResource(p.filled(r), i) {
-			errs = append(errs, fmt.Errorf("resource %q: %w", r.Name, err))
-		}
-		claim("resource", r.Name, p.filled(r).Tables())
-		for _, l := range p.filled(r).Limits {
-			if other, taken := limits[l.Name]; taken {
-				errs = append(errs, fmt.Errorf("resource %q: %q has a limit %q already; give this one a name", r.Name, other, l.Name))
-			}
-			limits[l.Name] = r.Name
-		}
+	if len(r.Owners()) == 0 {
+		c.say("limit %q: it needs an owner", l.Name)
 	}
-	for i, t := range p.Tables {
-		for _, err := range p.checkTable(t, i) {
-			errs = append(errs, fmt.Errorf("table %q: %w", t.Name, err))
-		}
-		claim("table", t.Name, t.tables())
+	if l.PerTenant && r.TenantColumn() == "" {
+		c.say("limit %q: it is per tenant, and there is none", l.Name)
 	}
-	errs = append(errs, p.checkEdges()...)
-	if len(errs) == 0 {
-		return nil
+	if l.Sum == "" {
+		return
 	}
-	return fmt.Errorf("%w: %w", ErrInvalidPlan, errors.Join(errs...))
+	at := slices.IndexFunc(r.Columns, func(col Column) bool { return col.Name == l.Sum })
+	if at < 0 {
+		c.say("limit %q: it sums %q, which is not one of the columns", l.Name, l.Sum)
+		return
+	}
+	sum := r.Columns[at].Type
+	kind, err := keytype.Parse(sum)
+	if err != nil || kind.Class != keytype.Integer || !strings.Contains(strings.ToUpper(sum), "NOT NULL") {
+		c.say("limit %q: it sums %q, which is %s; it must be a whole number, NOT NULL", l.Name, l.Sum, sum)
+	}
 }
 
-func (p Plan) checkResource(r Resource, i int) []error {
-	var errs []error
-	say := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if r.Name == "" || len(r.Name) > shape.MaxResource {
-		say("a name has 1 to %d bytes", shape.MaxResource)
+// retention looks at the policy of a resource or a table, if it has one.
+func (c *checker) retention(r *Retention, stays bool, column func(string) bool) {
+	if r == nil {
+		return
 	}
-	for _, name := range append(r.Tables(), r.Shared()...) {
-		if err := ident.Check(name); err != nil {
-			say("%w", err)
-		}
+	if stays {
+		c.say("retention: its rows stay, so none can be due; drop one of the two")
 	}
-	seen := map[string]bool{}
-	for _, col := range append(r.Shared(), ColArchivedAt, ColDeletionID, ColDeletedFrom) {
-		if seen[strings.ToLower(col)] { // the names of columns ignore case
-			say("the column %q is declared twice", col)
-		}
-		seen[strings.ToLower(col)] = true
+	if err := ident.Check(r.Column); err != nil {
+		c.say("retention: the column: %w", err)
+	} else if !column(r.Column) {
+		c.say("retention: there is no column %q; it is one of both its tables, or archived_at of an archive", r.Column)
 	}
-	if r.EditArchived && r.Archive == "" {
-		say("archived rows can be edited, and it has no archive")
+	if r.Keep <= 0 {
+		c.say("retention: keep is %s; it should be an age as in 90d or 36h", r.Keep)
 	}
-	if r.Named() && len(r.Owners()) == 0 {
-		say("a label needs an owner, whose names are unique")
+	if r.Rate < 0 || r.Rate > mostRate || r.Rate != 0 && r.Rate < 0.001 || r.Rate != r.Rate {
+		c.say("retention: rate is %g; it should be a number of rows per second, from 0.001 to %d", r.Rate, mostRate)
 	}
-	if r.Named() && !r.Label.Kind.Valid() {
-		say("label kind %q is neither %q nor %q", r.Label.Kind, names.KindName, names.KindFilename)
+	if _, err := r.location(); err != nil {
+		c.say("retention: %w", err)
 	}
-	if r.Quota.Flag != "" && len(r.Owners()) == 0 {
-		say("a quota needs an owner")
+	if _, err := r.windows(); err != nil {
+		c.say("retention: %w", err)
 	}
-	if r.Quota.Flag != "" && !slices.Contains(r.Shared(), r.Quota.By) {
-		say("the quota is ordered by %q, which is no column", r.Quota.By)
-	}
-	if r.Asset != "" && !slices.Contains(r.Shared(), r.Asset) {
-		say("the asset is named by %q, which is no column", r.Asset)
-	}
-	if r.Guard != "" && (!p.Cluster || !p.isAbove(r.Name)) {
-		say("it has the guard %q, which is for parents in a plan that says cluster: true", r.Guard)
-	}
-	errs = append(errs, r.checkKeys()...)
-	errs = append(errs, checkRetention(r.Retention, false, func(col string) bool {
-		return slices.Contains(r.Shared(), col) || col == ColArchivedAt && r.Archive != ""
-	})...)
-	errs = append(errs, r.checkLimits()...)
-	for _, c := range r.Columns {
-		if !isType(c.Type) {
-			say("column %q: %q is no type", c.Name, c.Type)
-		}
-	}
-	r.checkIndexes(say)
-	return append(errs, p.checkParent(r, i)...)
 }
 
-// checkKeys says what is wrong with the types of the columns that hold keys.
-func (r Resource) checkKeys() []error {
-	var errs []error
-	say := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	for _, col := range append([]string{r.ID, r.Parent.Column}, r.Owners()...) {
-		declared := r.KeyType(col)
-		kind, err := keytype.Parse(cmp.Or(declared, shape.TypeID))
+// indexes looks at the application's own indexes.
+func (c *checker) indexes(r Resource) {
+	owners, shared := r.Owners(), r.Shared()
+	for _, x := range r.Indexes {
+		for _, col := range x.Columns {
+			if !slices.Contains(shared, col) {
+				c.say("an index has the column %q, which is not declared", col)
+			}
+		}
 		switch {
-		case err != nil:
-			say("column %q: %w", col, err)
-		case !isType(cmp.Or(declared, shape.TypeID)):
-			say("column %q: %q is no type", col, declared)
-		case kind.Auto && col != r.ID:
-			say("column %q: its values are another row's, so it is not AUTO_INCREMENT", col)
+		case len(x.Columns) == 0:
+			c.say("an index has no columns")
+		case !x.Archived:
+		case r.Archive == "":
+			c.say("the index on %q is one of the archive too, and there is no archive", x.Columns)
+		case x.Unique:
+			c.say("the index on %q is unique, and archived rows may have the same values", x.Columns)
+		case len(owners) == 0 || len(x.Columns) < len(owners) || !colset.Same(x.Columns[:len(owners)], owners):
+			c.say("the index on %q is one of the archive too, so it begins with the owner's columns %q", x.Columns, owners)
 		}
 	}
-	if tenant := r.TenantColumn(); tenant != "" && tenant == r.Parent.Column && !strings.EqualFold(r.Tenant.Type, r.Parent.Type) {
-		say("the tenant %q is %s, the id of its parent %s", tenant, r.Tenant.Type, r.Parent.Type)
-	}
-	return errs
 }
 
-// checkParent says what is wrong with the parent: parents come first, which also excludes cycles.
-func (p Plan) checkParent(r Resource, i int) []error {
-	var errs []error
-	for _, earlier := range p.Resources[:i] {
-		if earlier.Name == r.Name {
-			errs = append(errs, errors.New("it is declared twice"))
-		}
+// parent looks at the row above: parents come first, which also excludes cycles.
+func (c *checker) parent(r Resource, earlier []Resource) {
+	declared := func(name string) bool {
+		return slices.ContainsFunc(earlier, func(e Resource) bool { return e.Name == name })
+	}
+	if declared(r.Name) {
+		c.say("it is declared twice")
 	}
 	switch {
 	case r.Parent.Resource == "" && r.Parent.Column == "":
 	case r.Parent.Resource == "" || r.Parent.Column == "":
-		errs = append(errs, errors.New("a parent has a resource and a column"))
-	case !slices.ContainsFunc(p.Resources[:i], func(e Resource) bool { return e.Name == r.Parent.Resource }):
-		errs = append(errs, fmt.Errorf("its parent %q is not declared before it", r.Parent.Resource))
+		c.say("a parent has a resource and a column")
+	case !declared(r.Parent.Resource):
+		c.say("its parent %q is not declared before it", r.Parent.Resource)
 	}
-	return errs
 }

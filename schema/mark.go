@@ -2,13 +2,9 @@ package schema
 
 import (
 	"errors"
-	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema/internal/colset"
 )
 
@@ -70,23 +66,6 @@ func (a *Action) UnmarshalYAML(unmarshal func(any) error) error {
 		*a = OnDeleteMark(column)
 	}
 	return nil
-}
-
-// checkMark says why rows of a node cannot be marked in a column.
-func (n Node) checkMark(column string) (errs []error) {
-	say := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if err := ident.Check(column); err != nil {
-		say("%w", err)
-	}
-	if colset.Has(slices.Concat(n.Key, n.Owners(), []string{n.Asset, n.Quota}), column) {
-		say("it cannot mark rows in %q, which says which row it is, whose, or what it has", column)
-	}
-	for _, e := range n.Parents {
-		if colset.Has(slices.AppendSeq(slices.Clone(e.Columns), maps.Keys(e.When)), column) {
-			say("it cannot mark rows in %q, by which they are below %q", column, e.Table)
-		}
-	}
-	return errs
 }
 
 // marked is the column that the edge marks, or none.

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -62,7 +63,7 @@ func (p Plan) filled(r Resource) Resource {
 			r.Parent.Type = keytype.Plain(above.withDefaults().IDType)
 		}
 	}
-	r.Trash = r.Trash.or(p.Trash)
+	r.Trash = cmp.Or(r.Trash, p.Trash)
 	if p.Cluster && r.Guard == "" && p.isAbove(r.Name) {
 		r.Guard = ColGuard
 	}

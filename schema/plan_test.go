@@ -82,8 +82,8 @@ func TestResource(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	managed := []string{"id", "user_id", "name", "name_key", "stem_key", "copy_no", "is_over_quota", "version", "created_at", "updated_at"}
-	if !slices.Equal(r.Managed(), managed) || !slices.Equal(r.Shared(), append(managed, "position", "note")) {
-		t.Errorf("%q, %q", r.Managed(), r.Shared())
+	if !slices.Equal(r.Shared(), append(managed, "position", "note")) {
+		t.Errorf("%q", r.Shared())
 	}
 	if r, err = plan.Resource("comment"); err != nil || r.Quota.By != "nummer №" || r.Named() || len(r.Tables()) != 1 {
 		t.Errorf("%+v, %v", r, err)

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
@@ -248,33 +247,15 @@ func (r Resource) Tables() []string {
 	return []string{r.Active, r.Archive}
 }
 
-// Managed returns the columns that the toolkit writes, in the order of the DDL,
-// those of the archive table alone excluded. They are: id, owner, parent, name,
-// name key, stem key, copy number, flag, guard, version and the two times.
-func (r Resource) Managed() []string {
-	cols := append([]string{r.ID}, r.Owners()...)
-	if r.Parent.Column != "" && !slices.Contains(cols, r.Parent.Column) {
-		cols = append(cols, r.Parent.Column)
-	}
-	if r.Named() {
-		cols = append(cols, r.Label.Column, r.Label.Key, ColStemKey, ColCopyNo)
-	}
-	if r.Quota.Flag != "" {
-		cols = append(cols, r.Quota.Flag)
-	}
-	if r.Guard != "" {
-		cols = append(cols, r.Guard)
-	}
-	return append(cols, ColVersion, ColCreatedAt, ColUpdatedAt)
-}
-
-// Shared returns all columns that the two tables have in common.
+// Shared returns the names of all columns that the two tables have in common, in the order of the DDL: those
+// that the toolkit writes, then the application's own.
 func (r Resource) Shared() []string {
-	cols := r.Managed()
-	for _, c := range r.Columns {
-		cols = append(cols, c.Name)
+	columns := r.columns(r.IDType)
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
 	}
-	return cols
+	return names
 }
 
 // Quote returns a table or column name as an SQL identifier.

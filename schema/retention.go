@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
-	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema/internal/shape"
 )
 
@@ -23,8 +23,11 @@ type Retention struct {
 	Keep Age `yaml:"keep"`
 	// Rate is how many rows may be queued in a second, by all workers together. Default: 100.
 	Rate float64 `yaml:"rate,omitempty"`
-	// Windows are the times when rows are queued: "Sat 02:00-06:00", "daily 22:00-04:00". Default: always.
-	Windows []Window `yaml:"windows,flow,omitempty"`
+	// Windows are the times when rows are queued, by a clock on the wall: "Sat 02:00-06:00", "Mon-Fri
+	// 22:00-06:00", "Sat,Sun 00:00-24:00", "daily 02:00-04:00". One that ends before it begins ends on the next
+	// day. The clock decides: a reading that it skips is in no window, and one that it repeats is twice in the
+	// same. Default: always.
+	Windows []string `yaml:"windows,flow,omitempty"`
 	// Zone is the time zone of the windows, and of the column if it is a DATE or a DATETIME, by its name:
 	// "Europe/Berlin". The toolkit's own columns are UTC whatever it says. Default: UTC.
 	Zone string `yaml:"zone,omitempty"`
@@ -43,11 +46,11 @@ func (r Retention) String() string {
 		parts = append(parts, fmt.Sprintf("rate: %g", r.Rate))
 	}
 	if len(r.Windows) > 0 {
-		texts := make([]string, len(r.Windows))
+		quoted := make([]string, len(r.Windows))
 		for i, w := range r.Windows {
-			texts[i] = fmt.Sprintf("%q", w.String())
+			quoted[i] = strconv.Quote(w)
 		}
-		parts = append(parts, "windows: ["+strings.Join(texts, ", ")+"]")
+		parts = append(parts, "windows: ["+strings.Join(quoted, ", ")+"]")
 	}
 	if r.Zone != "" {
 		parts = append(parts, "zone: "+r.Zone)
@@ -55,8 +58,8 @@ func (r Retention) String() string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// Location is the policy's time zone.
-func (r Retention) Location() (*time.Location, error) {
+// location returns the policy's time zone.
+func (r Retention) location() (*time.Location, error) {
 	if r.Zone == "" {
 		return time.UTC, nil
 	}
@@ -73,12 +76,13 @@ func (r Retention) Location() (*time.Location, error) {
 // Open says whether rows may be queued at a moment, and, if not, when they may next; the zero time: never
 // within the next eight days, which a change of clocks can make of a window of less than an hour.
 func (r Retention) Open(at time.Time) (open bool, next time.Time) {
-	zone, err := r.Location()
-	if err != nil {
+	zone, zoneErr := r.location()
+	windows, err := r.windows()
+	if zoneErr != nil || err != nil {
 		return false, time.Time{}
 	}
 	is := func(t time.Time) bool {
-		return len(r.Windows) == 0 || slices.ContainsFunc(r.Windows, func(w Window) bool { return w.contains(t.In(zone)) })
+		return len(windows) == 0 || slices.ContainsFunc(windows, func(w window) bool { return w.contains(t.In(zone)) })
 	}
 	if is(at) {
 		return true, at
@@ -106,37 +110,6 @@ func Latest(at time.Time, zone *time.Location) time.Time {
 		return first.Add(-time.Microsecond)
 	}
 	return local
-}
-
-// checkRetention says what is wrong with the policy of a resource or a table, if it has one.
-func checkRetention(r *Retention, stays bool, column func(string) bool) (errs []error) {
-	if r == nil {
-		return nil
-	}
-	say := func(format string, args ...any) { errs = append(errs, fmt.Errorf("retention: "+format, args...)) }
-	if stays {
-		say("its rows stay, so none can be due; drop one of the two")
-	}
-	if err := ident.Check(r.Column); err != nil {
-		say("the column: %w", err)
-	} else if !column(r.Column) {
-		say("there is no column %q; it is one of both its tables, or archived_at of an archive", r.Column)
-	}
-	if r.Keep <= 0 {
-		say("keep is %s; it should be an age as in 90d or 36h", r.Keep)
-	}
-	if r.Rate < 0 || r.Rate > mostRate || r.Rate != 0 && r.Rate < 0.001 || r.Rate != r.Rate {
-		say("rate is %g; it should be a number of rows per second, from 0.001 to %d", r.Rate, mostRate)
-	}
-	if _, err := r.Location(); err != nil {
-		say("%w", err)
-	}
-	for _, w := range r.Windows {
-		if w.days == 0 {
-			say("a window says no time; one is \"Sat 02:00-06:00\"")
-		}
-	}
-	return errs
 }
 
 // retentionIndexes are those that the policy needs in one of the resource's tables, unless one of the given
@@ -168,5 +141,5 @@ func (n Node) RetentionZone() (*time.Location, error) {
 	if n.Managed && slices.Contains([]string{ColCreatedAt, ColUpdatedAt, ColArchivedAt}, n.Retention.Column) {
 		return time.UTC, nil
 	}
-	return n.Retention.Location()
+	return n.Retention.location()
 }

@@ -1,6 +1,9 @@
 package schema
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Table is a table that somebody else designed, as the cascade sees it: `cascade-worker
 // discover` writes it from the foreign keys, and a person adds what no foreign key says.
@@ -79,8 +82,8 @@ type Node struct {
 	Owner, Quota string
 	// Tenant is the column of the tenant, which stands before the owner's, or empty.
 	Tenant string `json:",omitempty"`
-	// Limits are the resource's hard limits.
-	Limits []NodeLimit `json:",omitempty"`
+	// Limits are the hard limits that its rows count in, and how many of its [Node.Owners] share each.
+	Limits []nodeLimit `json:",omitempty"`
 	// Parents are the edges to the nodes above.
 	Parents []Edge
 	// Stays says that no row of it is ever deleted, see [Table]; a job cannot begin
@@ -94,8 +97,7 @@ type Node struct {
 	Triggers []string `json:"-"`
 }
 
-// NodeLimit is a limit that a node's rows count in, and how many of its [Node.Owners] share it.
-type NodeLimit struct {
+type nodeLimit = struct {
 	Name   string
 	Owners int
 }
@@ -121,19 +123,19 @@ func (p Plan) Nodes() []Node {
 	keys := map[string][]string{}
 	for _, r := range p.Resources {
 		r = p.filled(r)
-		n := Node{Name: r.Name, Tables: r.Tables(), Key: []string{r.ID}, Managed: true, Asset: r.Asset, Owner: r.Owner, Tenant: r.TenantColumn(), Quota: r.Quota.Flag, Trash: r.Trash.or(p.Trash), Retention: r.Retention}
+		n := Node{Name: r.Name, Tables: r.Tables(), Key: []string{r.ID}, Managed: true, Asset: r.Asset, Owner: r.Owner, Tenant: r.TenantColumn(), Quota: r.Quota.Flag, Trash: max(r.Trash, 0), Retention: r.Retention}
 		if r.Parent.Column != "" {
 			n.Parents = append(n.Parents, Edge{Table: r.Parent.Resource, Columns: []string{r.Parent.Column}})
 		}
 		n.Parents = append(n.Parents, r.Parents...)
 		for _, l := range r.Limits {
-			n.Limits = append(n.Limits, NodeLimit{l.Name, len(r.LimitOwners(l))})
+			n.Limits = append(n.Limits, nodeLimit{l.Name, len(r.LimitOwners(l))})
 		}
 		keys[n.Name] = n.Key
 		nodes = append(nodes, n)
 	}
 	for _, t := range p.Tables {
-		n := Node{Name: t.Name, Tables: t.tables(), Key: t.Key, Asset: t.Asset, Parents: slices.Clone(t.Parents), Stays: t.Stays, Trash: t.Trash.or(p.Trash), Retention: t.Retention, Triggers: t.Triggers}
+		n := Node{Name: t.Name, Tables: t.tables(), Key: t.Key, Asset: t.Asset, Parents: slices.Clone(t.Parents), Stays: t.Stays, Trash: max(cmp.Or(t.Trash, p.Trash), 0), Retention: t.Retention, Triggers: t.Triggers}
 		keys[n.Name] = n.Key
 		nodes = append(nodes, n)
 	}

@@ -56,14 +56,6 @@ func (a Age) String() string {
 	}
 }
 
-// or is a, or what holds where nothing is said.
-func (a Age) or(plan Age) Age {
-	if a == 0 {
-		a = plan
-	}
-	return max(a, 0)
-}
-
 // The columns that a trash table has beside those of the table whose rows it keeps. The first two are in its
 // key, before that of the table.
 const (

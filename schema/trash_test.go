@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +26,15 @@ func TestAge(t *testing.T) {
 		if err := new(schema.Age).UnmarshalText([]byte(text)); err == nil || !strings.Contains(err.Error(), "30d") {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+}
+
+// TestNoTrash: a resource and a table without a trash have none in a plan with one.
+func TestNoTrash(t *testing.T) {
+	plan := schema.Plan{Trash: schema.Age(time.Hour), Resources: []schema.Resource{{Name: "kept"}, {Name: "gone", Trash: schema.NoTrash}},
+		Tables: []schema.Table{{Name: "kept too", Key: []string{"id"}}, {Name: "gone too", Key: []string{"id"}, Trash: schema.NoTrash}}}
+	if got := plan.Kept(); !slices.Equal(got, []string{"kept", "kept too"}) {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -8,38 +8,43 @@ import (
 	"time"
 )
 
-// Window is a time of the week by a clock on the wall: "Sat 02:00-06:00", "Mon-Fri 22:00-06:00", "Sat,Sun
-// 00:00-24:00", "daily 02:00-04:00". One that ends before it begins ends on the next day. The clock decides:
-// a reading that it skips is in no window, and one that it repeats is twice in the same.
-type Window struct {
+// window is a time of the week by a clock on the wall, see [Retention.Windows].
+type window struct {
 	days       uint8 // a bit for each day on which it begins, from Sunday on
 	begin, end int   // minutes
 }
 
-const everyDay = 1<<7 - 1
-
 var dayNames = []string{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"}
 
-// UnmarshalText reads a window.
-func (w *Window) UnmarshalText(text []byte) error {
-	days, times, ok := strings.Cut(strings.TrimSpace(string(text)), " ")
+// windows reads the policy's windows.
+func (r Retention) windows() (all []window, err error) {
+	for _, text := range r.Windows {
+		w, err := parseWindow(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, w)
+	}
+	return all, nil
+}
+
+// parseWindow reads "Sat 02:00-06:00".
+func parseWindow(text string) (w window, err error) {
+	days, times, ok := strings.Cut(strings.TrimSpace(text), " ")
 	from, to, two := strings.Cut(strings.TrimSpace(times), "-")
-	var got Window
-	begin, beginOK := minute(from)
-	end, endOK := minute(to)
-	got.begin, got.end = begin, end
+	var beginOK, endOK bool
+	w.begin, beginOK = minute(from)
+	w.end, endOK = minute(to)
 	switch {
-	case !ok || !two || !beginOK || !endOK || begin == 24*60:
-		return fmt.Errorf("%q is no window: it is days and two times, as in \"Sat 02:00-06:00\", \"Mon-Fri 22:00-06:00\" or \"daily 02:00-04:00\"", text)
-	case begin == end:
-		return fmt.Errorf("the window %q ends when it begins; a whole day is 00:00-24:00", text)
+	case !ok || !two || !beginOK || !endOK || w.begin == 24*60:
+		return w, fmt.Errorf("%q is no window: it is days and two times, as in \"Sat 02:00-06:00\", \"Mon-Fri 22:00-06:00\" or \"daily 02:00-04:00\"", text)
+	case w.begin == w.end:
+		return w, fmt.Errorf("the window %q ends when it begins; a whole day is 00:00-24:00", text)
 	}
-	var err error
-	if got.days, err = daysOf(days); err != nil {
-		return fmt.Errorf("the window %q: %w", text, err)
+	if w.days, err = daysOf(days); err != nil {
+		err = fmt.Errorf("the window %q: %w", text, err)
 	}
-	*w = got
-	return nil
+	return w, err
 }
 
 // minute reads 02:00, up to 24:00.
@@ -53,10 +58,10 @@ func minute(text string) (int, bool) {
 	return at, herr == nil && merr == nil && m < 60 && at <= 24*60
 }
 
-// daysOf reads days.
+// daysOf reads the days of a window.
 func daysOf(text string) (days uint8, err error) {
 	if strings.EqualFold(text, "daily") {
-		return everyDay, nil
+		return 1<<7 - 1, nil
 	}
 	named := func(name string) int {
 		return slices.IndexFunc(dayNames, func(d string) bool { return strings.EqualFold(d, name) })
@@ -79,26 +84,8 @@ func daysOf(text string) (days uint8, err error) {
 	return days, nil
 }
 
-// MarshalText writes it as UnmarshalText reads it.
-func (w Window) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
-
-// String is "Sat 02:00-06:00".
-func (w Window) String() string {
-	days := "daily"
-	if w.days != everyDay {
-		var names []string
-		for i := range dayNames {
-			if d := (i + 1) % 7; w.days&(1<<d) != 0 { // from Monday on
-				names = append(names, dayNames[d])
-			}
-		}
-		days = strings.Join(names, ",")
-	}
-	return fmt.Sprintf("%s %02d:%02d-%02d:%02d", days, w.begin/60, w.begin%60, w.end/60, w.end%60)
-}
-
 // contains says whether what the clock shows is in the window.
-func (w Window) contains(clock time.Time) bool {
+func (w window) contains(clock time.Time) bool {
 	at, today := clock.Hour()*60+clock.Minute(), clock.Weekday()
 	on := func(d time.Weekday) bool { return w.days&(1<<d) != 0 }
 	if w.begin < w.end {

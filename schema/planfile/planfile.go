@@ -30,22 +30,12 @@ import (
 const maxSize = 1 << 20
 
 // Load reads a plan from a file, as [Parse] does.
-func Load(path string) (plan schema.Plan, err error) {
-	file, err := os.Open(path) //nolint:gosec // the caller names the file
+func Load(path string) (schema.Plan, error) {
+	text, err := os.ReadFile(path) //nolint:gosec // the caller names the file
 	if err != nil {
 		return schema.Plan{}, fmt.Errorf("planfile: %w", err)
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	return Read(path, file)
-}
-
-// Read reads a plan to the end of r, as [Parse] does.
-func Read(name string, r io.Reader) (schema.Plan, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxSize+1))
-	if err != nil {
-		return schema.Plan{}, fmt.Errorf("planfile: read %s: %w", name, err)
-	}
-	return Parse(name, text)
+	return Parse(path, text)
 }
 
 // Parse reads and checks a plan. It is strict: a field that no plan has is an error, with its line. The name
@@ -131,33 +121,14 @@ func yamlKind(goType string) string {
 	return "a mapping"
 }
 
-// planError names every contradiction that the plan's check found, on one line.
+// planError names every contradiction that the plan's check found, each a line of its error, on one line.
 func planError(name string, err error) error {
-	mistakes := leaves(err)
+	mistakes := strings.Split(strings.TrimPrefix(err.Error(), schema.ErrInvalidPlan.Error()+": "), "\n")
 	if len(mistakes) == 1 {
-		return fmt.Errorf("%s: %w", name, mistakes[0])
+		return fmt.Errorf("%s: %s", name, mistakes[0])
 	}
-	texts := make([]string, len(mistakes))
 	for i, mistake := range mistakes {
-		texts[i] = fmt.Sprintf("(%d) %s", i+1, mistake)
+		mistakes[i] = fmt.Sprintf("(%d) %s", i+1, mistake)
 	}
-	return fmt.Errorf("%s has %d mistakes: %s", name, len(mistakes), strings.Join(texts, " "))
-}
-
-// leaves are the errors that schema's check has joined.
-func leaves(err error) []error {
-	many, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // one level at a time, by its own shape
-	if !ok {
-		return []error{err}
-	}
-	var all []error
-	for _, one := range many.Unwrap() {
-		if !errors.Is(one, schema.ErrInvalidPlan) {
-			all = append(all, leaves(one)...)
-		}
-	}
-	if len(all) == 0 {
-		return []error{err}
-	}
-	return all
+	return fmt.Errorf("%s has %d mistakes: %s", name, len(mistakes), strings.Join(mistakes, " "))
 }

@@ -9,57 +9,42 @@ import (
 	"strings"
 )
 
-// Components returns the strongly connected components of a graph of n vertices that
-// have more than one vertex (Tarjan's algorithm, without recursion: a plan is input).
-// Each is sorted, and they are in the order of their first vertices.
-func Components(n int, next func(v int) []int) [][]int {
-	const unseen = 0
+// Components returns the strongly connected components of a graph of n vertices that have more than one
+// vertex (Tarjan's algorithm). Each is sorted, and they are in the order of their first vertices.
+func Components(n int, next func(v int) []int) (found [][]int) {
 	order, low, onStack := make([]int, n), make([]int, n), make([]bool, n)
 	var stack []int
-	var found [][]int
-	type frame struct{ v, child int }
-	clock := unseen
-	enter := func(v int) frame {
+	clock := 0
+	var visit func(v int)
+	visit = func(v int) {
 		clock++
 		order[v], low[v], onStack[v] = clock, clock, true
 		stack = append(stack, v)
-		return frame{v: v}
-	}
-	for root := range n {
-		if order[root] != unseen {
-			continue
+		for _, w := range next(v) {
+			switch {
+			case order[w] == 0:
+				visit(w)
+				low[v] = min(low[v], low[w])
+			case onStack[w]:
+				low[v] = min(low[v], order[w])
+			}
 		}
-		for path := []frame{enter(root)}; len(path) > 0; {
-			top := &path[len(path)-1]
-			if out := next(top.v); top.child < len(out) {
-				w := out[top.child]
-				top.child++
-				switch {
-				case order[w] == unseen:
-					path = append(path, enter(w))
-				case onStack[w]:
-					low[top.v] = min(low[top.v], order[w])
-				}
-				continue
-			}
-			v := top.v
-			if path = path[:len(path)-1]; len(path) > 0 {
-				above := path[len(path)-1].v
-				low[above] = min(low[above], low[v])
-			}
-			if low[v] != order[v] {
-				continue
-			}
-			at := slices.Index(stack, v)
-			part := slices.Clone(stack[at:])
-			stack = stack[:at]
-			for _, w := range part {
-				onStack[w] = false
-			}
-			if len(part) > 1 {
-				slices.Sort(part)
-				found = append(found, part)
-			}
+		if low[v] != order[v] {
+			return
+		}
+		at := slices.Index(stack, v)
+		part := slices.Sorted(slices.Values(stack[at:]))
+		stack = stack[:at]
+		for _, w := range part {
+			onStack[w] = false
+		}
+		if len(part) > 1 {
+			found = append(found, part)
+		}
+	}
+	for v := range n {
+		if order[v] == 0 {
+			visit(v)
 		}
 	}
 	slices.SortFunc(found, func(a, b []int) int { return a[0] - b[0] })
