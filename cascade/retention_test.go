@@ -466,11 +466,7 @@ func TestRetentionTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	tomorrow := time.UnixMicro(now).UTC().AddDate(0, 0, 2).Weekday().String()[:3]
-	var w schema.Window
-	if err := w.UnmarshalText([]byte(tomorrow + " 02:00-03:00")); err != nil {
-		t.Fatal(err)
-	}
-	policy.Windows = []schema.Window{w}
+	policy.Windows = []string{tomorrow + " 02:00-03:00"}
 	closed := retainer(t, db, plan)
 	if done := step(closed, false); done.Queued != 0 || !done.Closed || done.Next.Hour() != 2 {
 		t.Errorf("%+v", done)

@@ -52,8 +52,7 @@ func mapFields(typ reflect.Type, res schema.Resource) (fields, error) {
 	if typ.Kind() != reflect.Struct {
 		return f, fmt.Errorf("repo: %s is not a struct", typ)
 	}
-	columns, managed := res.Shared(), res.Managed()
-	columns = slices.DeleteFunc(columns, func(c string) bool { return c == res.Guard })
+	columns := slices.DeleteFunc(res.Shared(), func(c string) bool { return c == res.Guard })
 	indexes := map[string][]int{}
 	for _, info := range reflectx.NewMapperFunc("db", strings.ToLower).TypeMap(typ).Index {
 		name := info.Path
@@ -73,7 +72,7 @@ func mapFields(typ reflect.Type, res schema.Resource) (fields, error) {
 		if err != nil {
 			return f, err
 		}
-		if !slices.Contains(managed, name) {
+		if slices.ContainsFunc(res.Columns, func(c schema.Column) bool { return c.Name == name }) {
 			fl.stores = storageOf(columnType(res, name))
 			f.own = append(f.own, fl)
 		} else if name == res.Label.Column || res.KeyType(name) != "" {

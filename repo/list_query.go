@@ -86,9 +86,9 @@ func (r *untyped) listing(owner any, o PageOptions) (*listing, error) {
 	}
 	equal := slices.Sorted(maps.Keys(o.Where))
 	for _, state := range states {
-		index, ok := r.res.ListIndex(state, equal, l.sort.name)
-		if !ok {
-			return nil, &NoIndexError{Resource: r.res.Name, Index: r.res.IndexFor(state, equal, l.sort.name)}
+		index, missing := r.res.ListIndex(state, equal, l.sort.name)
+		if index == "" {
+			return nil, &NoIndexError{Resource: r.res.Name, Index: missing}
 		}
 		l.parts = append(l.parts, part{state, index})
 	}

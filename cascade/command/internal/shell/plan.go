@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"io"
+
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/planfile"
@@ -22,7 +24,10 @@ func (a *App) Plan(flag PlanFlag) (plan schema.Plan, err error) {
 	case "":
 		return schema.Plan{}, usage.Errorf("no plan was given: set --plan or %s to a YAML file", EnvPlan)
 	case "-":
-		plan, err = planfile.Read("standard input", a.Stdin)
+		var text []byte
+		if text, err = io.ReadAll(io.LimitReader(a.Stdin, 2<<20)); err == nil {
+			plan, err = planfile.Parse("standard input", text)
+		}
 	default:
 		plan, err = planfile.Load(name)
 	}
