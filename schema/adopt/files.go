@@ -52,7 +52,7 @@ func text(a *Adoption, s Step, i int) string {
 	comment("Back: " + s.Back + ".")
 	for _, part := range []struct {
 		direction string
-		change    Change
+		change    change
 	}{{"Up", s.Up}, {"Down", s.Down}} {
 		b.WriteString("\n-- +goose " + part.direction + "\n")
 		for _, stmt := range statements(part.change) {
@@ -74,7 +74,7 @@ const (
 )
 
 // statements are those of a change, for one session. Only the last EXECUTE changes anything.
-func statements(c Change) []string {
+func statements(c change) []string {
 	run := []string{"PREPARE onerow_ddl FROM @onerow_ddl", "EXECUTE onerow_ddl", "DEALLOCATE PREPARE onerow_ddl"}
 	all := []string{begin, set, "SET @onerow_done = " + c.Done + ", @onerow_refused = 0"}
 	what := literal(c.SQL)

@@ -45,7 +45,7 @@ func filled(t *testing.T, db *sql.DB, p schema.Plan) adopt.Report {
 		t.Fatal(err)
 	}
 	report, err := f.Run(t.Context(), db, adopt.Options{})
-	if err != nil || !report.Whole() {
+	if err != nil || !report.Whole {
 		t.Fatalf("%+v, %v", report, err)
 	}
 	return report

@@ -2,8 +2,6 @@ package adopt
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,21 +12,8 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-var (
-	// ErrNotReady means: the tables lack what the files before the backfill give them, or something stands
-	// against the adoption. The text says what.
-	ErrNotReady = errors.New("adopt: the tables are not ready for the backfill")
-	// ErrInvalidPosition means: that is no position at which a page can begin.
-	ErrInvalidPosition = errors.New("adopt: not a position")
-	// ErrNameTaken means: another row of this owner has the key of the name.
-	ErrNameTaken = errors.New("adopt: the name is taken")
-	// ErrLacks means: the row lacks a value that the backfill cannot know.
-	ErrLacks = errors.New("adopt: the row lacks a value")
-)
-
-// Filler writes what no DDL can: the keys of names, and times that nobody knows. It may be used by many
-// goroutines at once.
-type Filler struct {
+// filler knows the tables of a resource, and the statements that fill in what they lack.
+type filler struct {
 	res   schema.Resource
 	id    keytype.Type
 	owner []keytype.Type
@@ -38,7 +23,6 @@ type Filler struct {
 // side is one of the resource's tables and its statements.
 type side struct {
 	name         string
-	active       bool
 	keyMayBeNull bool
 	times        []moment // columns that are filled with the time
 	keepTimes    string   // ", `t` = `t`" for each column that would move by itself
@@ -47,8 +31,8 @@ type side struct {
 
 type moment struct{ column, now string }
 
-// New looks at the tables. Errors: [ErrNotReady], those of [Prepare].
-func New(ctx context.Context, db onerow.DB, plan schema.Plan, resource string) (*Filler, error) {
+// newFiller looks at the tables.
+func newFiller(ctx context.Context, db onerow.DB, plan schema.Plan, resource string) (*filler, error) {
 	a, err := Prepare(ctx, db, plan, resource)
 	if err != nil {
 		return nil, err
@@ -61,7 +45,7 @@ func New(ctx context.Context, db onerow.DB, plan schema.Plan, resource string) (
 			return nil, fmt.Errorf("%w: the file %s was not run", ErrNotReady, s.Name)
 		}
 	}
-	f := &Filler{res: a.Resource}
+	f := &filler{res: a.Resource}
 	if f.id, err = keytype.Parse(f.res.IDType); err != nil {
 		return nil, fmt.Errorf("adopt: %s: %w", f.res.ID, err)
 	}
@@ -72,15 +56,15 @@ func New(ctx context.Context, db onerow.DB, plan schema.Plan, resource string) (
 		}
 		f.owner = append(f.owner, t)
 	}
-	for i, table := range f.res.Tables() {
-		f.sides = append(f.sides, f.side(a, table, i == 0))
+	for _, table := range f.res.Tables() {
+		f.sides = append(f.sides, f.side(a, table))
 	}
 	return f, nil
 }
 
 // side makes what is known of a table into its statements.
-func (f *Filler) side(a *Adoption, table string, active bool) *side {
-	s, found := &side{name: table, active: active}, a.found.TableOrEmpty(table)
+func (f *filler) side(a *Adoption, table string) *side {
+	s, found := &side{name: table}, a.found.TableOrEmpty(table)
 	filled := []string{f.res.Label.Key, schema.ColStemKey, schema.ColCopyNo}
 	var lacks []string
 	for _, name := range a.laterNotNull[table] {
@@ -109,7 +93,7 @@ func (f *Filler) side(a *Adoption, table string, active bool) *side {
 }
 
 // pageSQL reads a page by the primary key, without locks; the condition and the limit follow.
-func (f *Filler) pageSQL(s *side, lacks []string) string {
+func (f *filler) pageSQL(s *side, lacks []string) string {
 	name := "NULL, NULL, NULL, NULL"
 	if f.res.Named() {
 		name = fmt.Sprintf("CAST(%s AS BINARY), %s, stem_key, copy_no", ident.Quote(f.res.Label.Column), ident.Quote(f.res.Label.Key))
@@ -122,43 +106,9 @@ func (f *Filler) pageSQL(s *side, lacks []string) string {
 	if len(lacks) > 0 {
 		lacking = "CONCAT_WS(', ', " + strings.Join(lacks, ", ") + ")"
 	}
-	columns := strings.Join(append([]string{ident.Quote(f.res.ID), name, strings.Join(late, " OR "), lacking}, quoteAll(f.res.Owners())...), ", ")
-	return fmt.Sprintf("SELECT %s FROM %s FORCE INDEX (PRIMARY)", columns, ident.Quote(s.name))
-}
-
-func quoteAll(names []string) (quoted []string) {
-	for _, name := range names {
-		quoted = append(quoted, ident.Quote(name))
+	columns := []string{ident.Quote(f.res.ID), name, strings.Join(late, " OR "), lacking}
+	for _, owner := range f.res.Owners() {
+		columns = append(columns, ident.Quote(owner))
 	}
-	return quoted
-}
-
-// row is one of a page.
-type row struct {
-	id               any
-	owner            []any
-	label, key, stem []byte
-	copyNo           sql.NullInt64
-	lacksTime        bool
-	missing          string
-	want             wanted
-	wrong            error // why there is nothing that is wanted
-}
-
-// wanted is what belongs to the name.
-type wanted struct {
-	key, stem []byte
-	copyNo    int
-}
-
-// Left is a row that the backfill has left as it is.
-type Left struct {
-	Table string
-	ID    any
-	Owner []any
-	Name  string
-	// Holder is the id of the row that has the name; nil: there is none.
-	Holder any
-	// Err says why: an error of package names, [ErrNameTaken], [ErrLacks], or what the server said.
-	Err error
+	return fmt.Sprintf("SELECT %s FROM %s FORCE INDEX (PRIMARY)", strings.Join(columns, ", "), ident.Quote(s.name))
 }

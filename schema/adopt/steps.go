@@ -41,11 +41,11 @@ type Step struct {
 	// of the toolkit has to do from now on; Back: what is lost on the way back.
 	What, Cost, Writers, Back string
 	// Up and Down are the change and its way back.
-	Up, Down Change
+	Up, Down change
 }
 
-// Change is a statement that is run unless the catalog shows that it was.
-type Change struct {
+// change is a statement that is run unless the catalog shows that it was.
+type change struct {
 	// Done is a condition on information_schema.
 	Done string
 	// Refused is a condition on the table's rows under which it is not run, Because the text of the error
@@ -75,14 +75,12 @@ func Prepare(ctx context.Context, db onerow.DB, plan schema.Plan, resource strin
 	if err != nil {
 		return nil, fmt.Errorf("schema: adopt %s: %w", resource, err)
 	}
-	var unread []string
 	for _, name := range r.Tables() {
-		if t := found.Table(name); t.IsTable() && found.Creates[t.Name] == "" {
-			unread = append(unread, t.Name)
+		if t := found.Table(name); t.IsTable() {
+			if _, err := found.Create(ctx, db, t.Name); err != nil {
+				return nil, fmt.Errorf("schema: adopt %s: %w", resource, err)
+			}
 		}
-	}
-	if err := found.ReadDefinitions(ctx, db, unread); err != nil {
-		return nil, fmt.Errorf("schema: adopt %s: %w", resource, err)
 	}
 	return stepsOf(found, plan, r, findings), nil
 }
@@ -92,15 +90,9 @@ type adopter struct {
 	*Adoption
 	findings []verify.Finding // what Verify says
 	plan     schema.Plan
-	defs     map[place]dict.Definition // as the steps so far leave them
+	defs     map[*dict.Column]dict.Definition // as the steps so far leave them
 	planned  map[*dict.Table][]string
 	notNull  map[*dict.Table][]lastColumn // what the last step of a table makes NOT NULL
-}
-
-// place is a column of a table.
-type place struct {
-	table  *dict.Table
-	column string // lower case
 }
 
 // lastColumn is a column that may be NULL until the last step.
@@ -110,7 +102,7 @@ type lastColumn struct {
 
 // stepsOf makes the steps of what Verify has said.
 func stepsOf(d *dict.Database, plan schema.Plan, r schema.Resource, findings []verify.Finding) *Adoption {
-	a := &adopter{Adoption: &Adoption{Resource: r, laterNotNull: map[string][]string{}, found: d}, findings: findings, plan: plan, defs: map[place]dict.Definition{},
+	a := &adopter{Adoption: &Adoption{Resource: r, laterNotNull: map[string][]string{}, found: d}, findings: findings, plan: plan, defs: map[*dict.Column]dict.Definition{},
 		planned: map[*dict.Table][]string{}, notNull: map[*dict.Table][]lastColumn{}}
 	for _, s := range findings {
 		if !a.concerns(s) || a.seenTo(s) {
@@ -232,14 +224,10 @@ func (a *adopter) blockUnreadable() {
 
 // def is a column as the steps so far leave it.
 func (a *adopter) def(t *dict.Table, c *dict.Column) (dict.Definition, bool) {
-	if def, ok := a.defs[place{t, strings.ToLower(c.Name)}]; ok {
+	if def, ok := a.defs[c]; ok {
 		return def, true
 	}
 	return dict.FindDefinition(a.found.Creates[t.Name], c)
-}
-
-func (a *adopter) setDef(t *dict.Table, def dict.Definition) {
-	a.defs[place{t, strings.ToLower(def.Name)}] = def
 }
 
 func (a *adopter) step(s Step) { a.Steps = append(a.Steps, s) }

@@ -30,8 +30,8 @@ func (a *adopter) archive(active *dict.Table) {
 		Cost:    "none",
 		Writers: fmt.Sprintf("whoever adds or changes a column of %s from now on does so in both tables; the plan, too, has to know it", active.Name),
 		Back:    "DROP TABLE, which is refused while rows are in it: activate them first",
-		Up:      Change{Done: hasTable(want.Name), SQL: fmt.Sprintf("CREATE TABLE %s (\n%s\n) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4", name, strings.Join(lines, ",\n"))},
-		Down: Change{Done: "NOT " + hasTable(want.Name), Refused: "EXISTS (SELECT 1 FROM " + name + ")", Because: "the archive has rows: activate them first",
+		Up:      change{Done: hasTable(want.Name), SQL: fmt.Sprintf("CREATE TABLE %s (\n%s\n) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4", name, strings.Join(lines, ",\n"))},
+		Down: change{Done: "NOT " + hasTable(want.Name), Refused: "EXISTS (SELECT 1 FROM " + name + ")", Because: "the archive has rows: activate them first",
 			SQL: "DROP TABLE " + name}})
 }
 

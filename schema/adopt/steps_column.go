@@ -51,8 +51,8 @@ func (a *adopter) addColumn(t *dict.Table, c shape.Column) {
 	}
 	a.step(Step{Name: "add_" + trimmed(c.Name) + a.suffix(t), What: fmt.Sprintf("Adds %s.%s%s.", t.Name, c.Name, what),
 		Cost: costInstant, Writers: noWriters, Back: backDropped,
-		Up:   Change{Done: hasColumn(t.Name, c.Name), SQL: "ALTER TABLE " + schema.Quote(t.Name) + " ADD COLUMN " + schema.Quote(c.Name) + " " + kind + ", ALGORITHM=INSTANT"},
-		Down: Change{Done: "NOT " + hasColumn(t.Name, c.Name), SQL: "ALTER TABLE " + schema.Quote(t.Name) + " DROP COLUMN " + schema.Quote(c.Name)}})
+		Up:   change{Done: hasColumn(t.Name, c.Name), SQL: "ALTER TABLE " + schema.Quote(t.Name) + " ADD COLUMN " + schema.Quote(c.Name) + " " + kind + ", ALGORITHM=INSTANT"},
+		Down: change{Done: "NOT " + hasColumn(t.Name, c.Name), SQL: "ALTER TABLE " + schema.Quote(t.Name) + " DROP COLUMN " + schema.Quote(c.Name)}})
 }
 
 // filledBy says who gives a new column its values.
@@ -102,7 +102,7 @@ func (a *adopter) fitColumn(t *dict.Table, c shape.Column, have *dict.Column) {
 		}
 		wide := def.WithCollation(have.Charset, have.Collation)
 		wide.Full = kind
-		a.setDef(t, wide)
+		a.defs[have] = wide
 		a.step(Step{Name: "widen_" + trimmed(c.Name) + a.suffix(t), What: fmt.Sprintf("Makes %s.%s %s instead of %s; %s.", t.Name, c.Name, kind, have.Full, w.Why),
 			Cost: costCopy, Writers: "nothing", Back: "the type that it had; it fails where a value does not fit any more",
 			Up: modify(t.Name, def, wide), Down: modify(t.Name, wide, def)})
@@ -128,7 +128,7 @@ var literalDefault = regexp.MustCompile(`(?i) DEFAULT '[1-9]`)
 
 // modify changes a column's type. Whether it was is seen by the type and by ON UPDATE, which both ways differ
 // in.
-func modify(table string, from, to dict.Definition) Change {
+func modify(table string, from, to dict.Definition) change {
 	condition := fmt.Sprintf("column_type = %s", literal(to.Full))
 	if dict.Moves.MatchString(from.Rest) != dict.Moves.MatchString(to.Rest) {
 		not := "NOT "
@@ -137,7 +137,7 @@ func modify(table string, from, to dict.Definition) Change {
 		}
 		condition += " AND extra " + not + "LIKE '%on update%'"
 	}
-	return Change{Done: fmt.Sprintf("EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = %s AND column_name = %s AND %s)",
+	return change{Done: fmt.Sprintf("EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = %s AND column_name = %s AND %s)",
 		literal(table), literal(to.Name), condition),
 		SQL: "ALTER TABLE " + schema.Quote(table) + " MODIFY COLUMN " + to.String()}
 }

@@ -5,11 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/dict"
-	"github.com/onerow/onerow/schema/internal/shape"
 	"github.com/onerow/onerow/schema/internal/verify"
 )
 
@@ -60,10 +58,6 @@ func (a *adopter) dropInto(f dict.ForeignKey) {
 	default:
 		why = fmt.Sprintf("an archived row leaves %s, which this key refuses (error 1451) while rows of %s refer to it", r.Active, f.Table)
 	}
-	edge := fmt.Sprintf("{table: %s, columns: [%s]}", r.Name, strings.Join(f.Columns, ", "))
-	if strings.EqualFold(f.OnDelete, "SET NULL") {
-		edge = strings.TrimSuffix(edge, "}") + ", on_delete: detach}"
-	}
 	known := slices.ContainsFunc(a.plan.Nodes(), func(n schema.Node) bool {
 		return slices.ContainsFunc(n.Tables, func(t string) bool { return a.found.Key(t) == a.found.Key(f.Table) }) &&
 			slices.ContainsFunc(n.Parents, func(e schema.Edge) bool {
@@ -71,7 +65,7 @@ func (a *adopter) dropInto(f dict.ForeignKey) {
 			})
 	})
 	if !known {
-		a.Notes = append(a.Notes, fmt.Sprintf("the plan does not know that rows of %s refer to %s, so the cascade would leave them behind: declare it there, with the parent %s", f.Table, r.Active, edge))
+		a.Notes = append(a.Notes, fmt.Sprintf("the plan does not know that rows of %s refer to %s, so the cascade would leave them behind: declare it there, with the parent %s", f.Table, r.Active, f.Edge(r.Name, []string{r.ID})))
 	}
 	a.dropForeign(f, why, fmt.Sprintf("the server no longer refuses a row of %s whose row in %s is not there, nor does anything when that one is deleted by plain SQL: "+
 		"delete through the toolkit, whose cascade follows the plan, or take the rows of %s yourself first", f.Table, f.To, f.Table))
@@ -79,38 +73,28 @@ func (a *adopter) dropInto(f dict.ForeignKey) {
 
 func (a *adopter) dropForeign(f dict.ForeignKey, why, writers string) {
 	drop := a.found.DropForeignKey(f)
-	table := strings.TrimSuffix(drop, " DROP FOREIGN KEY "+schema.Quote(f.Name))
+	table, _, _ := strings.Cut(drop, " DROP FOREIGN KEY ")
 	a.step(Step{Name: "drop_foreign_key_" + trimmed(f.Name), Last: true,
 		What: fmt.Sprintf("Drops the foreign key %s from %s to %s ON DELETE %s, which cannot stay: %s.", f.Name, f.Table, f.To, f.OnDelete, why),
 		Cost: costForeign, Writers: writers, Back: "the foreign key as it was; it fails where a row refers to one that is not there any more",
-		Up:   Change{Done: "NOT " + exists(f, f.Name), SQL: drop},
-		Down: Change{Done: exists(f, f.Name), SQL: table + " ADD " + foreignDDL(f, f.Name, f.OnDelete, f.OnUpdate, a.found.Name)}})
+		Up:   change{Done: "NOT " + exists(f, f.Name), SQL: drop},
+		Down: change{Done: exists(f, f.Name), SQL: table + " ADD " + a.found.ForeignDDL(f, f.Name, f.OnDelete, f.OnUpdate)}})
 }
 
-// restrictOut makes a key that deletes or changes rows of the resource one that restricts. No server adds a
-// foreign key under a name that the same statement drops.
+// restrictOut makes a key that deletes or changes rows of the resource one that restricts.
 func (a *adopter) restrictOut(f dict.ForeignKey) {
-	name := shape.IndexName([]string{f.Name}, a.found.ForeignNames())
-	change := func(from, to, onDelete, onUpdate string) Change {
-		return Change{Done: exists(f, to), SQL: fmt.Sprintf("ALTER TABLE %s DROP FOREIGN KEY %s, ADD %s", schema.Quote(f.Table), schema.Quote(from), foreignDDL(f, to, onDelete, onUpdate, a.found.Name))}
-	}
+	name := a.found.OtherName(f.Name)
+	restricting := f
+	restricting.Name = name
 	a.step(Step{Name: "restrict_foreign_key_" + trimmed(f.Name), Last: true,
 		What: fmt.Sprintf("Makes the foreign key %s from %s to %s one that restricts, %s: ON DELETE %s ON UPDATE %s takes or changes rows that nobody counts, archives or asks about.", f.Name, f.Table, f.To, name, f.OnDelete, f.OnUpdate),
 		Cost: "the rows are read, and the table copied, with writers waiting: try it on a copy of the table to know how long", Back: "the foreign key as it was",
 		Writers: fmt.Sprintf("a row of %s goes only after its rows in %s are gone: delete those through the toolkit first", f.To, f.Table),
-		Up:      change(f.Name, name, "RESTRICT", "RESTRICT"), Down: change(name, f.Name, f.OnDelete, f.OnUpdate)})
+		Up:      change{Done: exists(f, name), SQL: a.found.Replace(f, name, "RESTRICT", "RESTRICT")},
+		Down:    change{Done: exists(f, f.Name), SQL: a.found.Replace(restricting, f.Name, f.OnDelete, f.OnUpdate)}})
 }
 
 func exists(f dict.ForeignKey, name string) string {
 	return fmt.Sprintf("EXISTS (SELECT 1 FROM information_schema.table_constraints WHERE table_schema = %s AND table_name = %s AND constraint_name = %s AND constraint_type = 'FOREIGN KEY')",
 		literal(f.Schema), literal(f.Table), literal(name))
-}
-
-func foreignDDL(f dict.ForeignKey, name, onDelete, onUpdate, here string) string {
-	to := schema.Quote(f.To)
-	if f.Schema != here || f.ToSchema != here {
-		to = schema.Quote(f.ToSchema) + "." + to
-	}
-	return fmt.Sprintf("CONSTRAINT %s FOREIGN KEY (%s) REFERENCES %s (%s) ON DELETE %s ON UPDATE %s",
-		schema.Quote(name), ident.Quotes(f.Columns...), to, ident.Quotes(f.References...), onDelete, onUpdate)
 }

@@ -33,10 +33,10 @@ func (a *adopter) indexes(want shape.Table, have *dict.Table) {
 		if x.Unique && x.Why == "the plan declares it" {
 			writers = "two rows with the same values are refused with error 1062"
 		}
-		a.step(Step{Name: "add_" + kindWord(x) + "_" + trimmed(x.Name) + a.suffix(have),
+		a.step(Step{Name: "add_" + strings.Fields(x.Kind())[0] + "_" + trimmed(x.Name) + a.suffix(have),
 			What: fmt.Sprintf("Adds the %s %s (%s) to %s: %s.", x.Kind(), x.Name, strings.Join(x.Columns, ", "), have.Name, x.Why),
 			Cost: costIndex, Writers: writers, Back: "DROP INDEX",
-			Up:   Change{Done: hasIndex(have.Name, x.Name), SQL: "ALTER TABLE " + schema.Quote(have.Name) + " ADD " + x.DDL() + ", ALGORITHM=INPLACE, LOCK=NONE"},
+			Up:   change{Done: hasIndex(have.Name, x.Name), SQL: "ALTER TABLE " + schema.Quote(have.Name) + " ADD " + x.DDL() + ", ALGORITHM=INPLACE, LOCK=NONE"},
 			Down: a.dropIndex(have, x)})
 	}
 }
@@ -56,18 +56,11 @@ func (a *adopter) lasting(want shape.Table, have *dict.Table) *dict.Table {
 	return &rest
 }
 
-func kindWord(x shape.Index) string {
-	if x.Unique {
-		return "unique"
-	}
-	return "index"
-}
-
 // dropIndex is the way back. A server drops the index that it made for a foreign key when another one begins
 // with the same column; then the way back makes it again, for the foreign key needs one.
-func (a *adopter) dropIndex(t *dict.Table, x shape.Index) Change {
+func (a *adopter) dropIndex(t *dict.Table, x shape.Index) change {
 	table := schema.Quote(t.Name)
-	drop := Change{Done: "NOT " + hasIndex(t.Name, x.Name), SQL: "ALTER TABLE " + table + " DROP INDEX " + schema.Quote(x.Name)}
+	drop := change{Done: "NOT " + hasIndex(t.Name, x.Name), SQL: "ALTER TABLE " + table + " DROP INDEX " + schema.Quote(x.Name)}
 	for _, f := range a.found.Foreign {
 		if f.Schema != a.found.Name || a.found.Key(f.Table) != a.found.Key(t.Name) || !colset.StartsWith(colset.Lower(x.Columns), colset.Lower(f.Columns)) {
 			continue

@@ -33,7 +33,7 @@ func (a *adopter) times(want shape.Table, have *dict.Table) {
 		} else {
 			def.Replace(dict.Now, "CURRENT_TIMESTAMP(6)")
 		}
-		a.setDef(have, def)
+		a.defs[found] = def
 		if dict.Moves.MatchString(old.Rest) {
 			writers = append(writers, "nothing moves it with an UPDATE any more (ON UPDATE would do so with each change of a flag, too)")
 		}
@@ -74,7 +74,7 @@ func (a *adopter) last(t *dict.Table) {
 		Cost:    "the table is rebuilt beside its readers and writers: ALGORITHM=INPLACE, LOCK=NONE",
 		Writers: "it writes all of these columns with each row, and the keys of names with each new name; who cannot stops before this file",
 		Back:    "the columns may be NULL again; nothing is lost",
-		Up: Change{Done: nulls("YES"), Refused: "EXISTS (SELECT 1 FROM " + schema.Quote(t.Name) + " WHERE " + strings.Join(empty, " OR ") + ")",
+		Up: change{Done: nulls("YES"), Refused: "EXISTS (SELECT 1 FROM " + schema.Quote(t.Name) + " WHERE " + strings.Join(empty, " OR ") + ")",
 			Because: "rows lack values: run cascade-worker adopt --backfill first", SQL: alter + strings.Join(up, ", ") + ", ALGORITHM=INPLACE, LOCK=NONE"},
-		Down: Change{Done: nulls("NO"), SQL: alter + strings.Join(down, ", ")}})
+		Down: change{Done: nulls("NO"), SQL: alter + strings.Join(down, ", ")}})
 }

@@ -28,6 +28,8 @@ type Column struct {
 	// Name of the column; Type is its type's name, "varchar"; Full is the type as
 	// declared, "varchar(80)"; Charset and Collation are those of text, or empty.
 	Name, Type, Full, Charset, Collation string
+	// Time is how a column of times is read, "date", "datetime" or "timestamp"; empty: it is none of these.
+	Time string
 	// Nullable says whether it may be NULL, Moves whether it is a time that changes with each UPDATE by
 	// itself.
 	Nullable, Moves bool
@@ -43,7 +45,7 @@ func (c *Catalog) Column(table, column string) (Column, bool) {
 }
 
 func infoOf(f *dict.Column) Column {
-	return Column{Name: f.Name, Type: f.Data, Full: f.Full, Charset: f.Charset, Collation: f.Collation, Nullable: f.Nullable, Moves: f.Moves()}
+	return Column{Name: f.Name, Type: f.Data, Full: f.Full, Charset: f.Charset, Collation: f.Collation, Time: dict.TimeType(f.Data), Nullable: f.Nullable, Moves: f.Moves()}
 }
 
 // Columns returns the columns of a table in their order; none where it is not there.
@@ -52,13 +54,4 @@ func (c *Catalog) Columns(table string) (all []Column) {
 		all = append(all, infoOf(&f))
 	}
 	return all
-}
-
-// TimeType returns how a column of times is read, "date", "datetime" or "timestamp"; "" is none of these.
-func (c Column) TimeType() string { return dict.TimeType(c.Type) }
-
-// InsertTrigger returns the first trigger of a table that runs with an INSERT, as rows that come back are,
-// and that is not among those that somebody has accepted; or nothing.
-func (c *Catalog) InsertTrigger(table string, accepted []string) string {
-	return c.found.InsertTrigger(table, accepted)
 }

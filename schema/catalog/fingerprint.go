@@ -1,8 +1,6 @@
 package catalog
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -13,15 +11,6 @@ import (
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/dict"
 )
-
-// fingerprintLength is how many hexadecimal digits a fingerprint has.
-const fingerprintLength = 32
-
-// Fingerprint returns 32 hexadecimal digits of a text of [Catalog.Describe].
-func Fingerprint(description string) string {
-	sum := sha256.Sum256([]byte(description))
-	return hex.EncodeToString(sum[:])[:fingerprintLength]
-}
 
 // Describe returns a text that changes when the plan changes, or anything in the database on which a cascade
 // by this plan relies: tables, their engines and primary keys; the columns of keys, edges, conditions and

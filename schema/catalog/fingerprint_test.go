@@ -2,7 +2,7 @@ package catalog_test
 
 import (
 	"database/sql"
-	"regexp"
+	"encoding/json"
 	"slices"
 	"testing"
 
@@ -19,7 +19,7 @@ func fingerprint(t testing.TB, db *sql.DB, plan schema.Plan) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return catalog.Fingerprint(cat.Describe(plan))
+	return cat.Describe(plan)
 }
 
 // TestFingerprint: it changes with what a cascade relies on, and with nothing else.
@@ -30,7 +30,7 @@ func TestFingerprint(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := fingerprint(t, db, plan)
-	if !regexp.MustCompile("^[0-9a-f]{32}$").MatchString(last) {
+	if !json.Valid([]byte(last)) {
 		t.Fatal(last)
 	}
 	turned := schema.Plan{Tables: slices.Clone(plan.Tables)}
@@ -102,7 +102,7 @@ func TestInspectTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if catalog.Fingerprint(some.Describe(plan)) != catalog.Fingerprint(whole.Describe(plan)) {
+	if some.Describe(plan) != whole.Describe(plan) {
 		t.Error("another fingerprint")
 	}
 	if _, ok := some.Column("grade", "pupil"); !ok {

@@ -47,8 +47,9 @@ func trashError(table, problem string) error {
 }
 
 // TrashColumns returns the columns of a table that its trash table keeps, which are all that somebody can
-// write, or says why the trash table cannot keep them.
-func (c *Catalog) TrashColumns(table string) ([]string, error) {
+// write, or says why the trash table cannot keep them, or bring them back: a trigger that runs with an INSERT
+// is not among those that somebody has accepted.
+func (c *Catalog) TrashColumns(table string, triggers []string) ([]string, error) {
 	have, trash := c.found.Table(table), c.found.Table(schema.TrashTable(table))
 	switch {
 	case have == nil:
@@ -73,6 +74,10 @@ func (c *Catalog) TrashColumns(table string) ([]string, error) {
 	if !slices.Equal(trash.Primary(), colset.Lower(want)) {
 		return nil, fmt.Errorf("%w: the primary key of %q is (%s), it should be (%s)", schema.ErrInvalidPlan, trash.Name,
 			strings.Join(trash.Primary(), ", "), strings.Join(want, ", "))
+	}
+	if trigger := c.found.InsertTrigger(table, triggers); trigger != "" {
+		return nil, fmt.Errorf("%w: the trigger %q would run again with each row of %q that comes back; accept it in the plan's triggers, or say trash: none",
+			schema.ErrInvalidPlan, trigger, table)
 	}
 	return columns, nil
 }

@@ -14,7 +14,7 @@ var suffixes = []string{"_id", "id", "_uuid", "_guid", "_key", "_no", "_nr", "_c
 // likely says why a column looks as if it refers to a table's key, or nothing.
 func (w words) likely(t *dict.Table, c *dict.Column, to *dict.Table) string {
 	key := to.Column(to.Primary()[0])
-	if key == nil || familyOf(c) != familyOf(key) {
+	if key == nil || c.Class() != key.Class() {
 		return ""
 	}
 	name, keyName := strings.ToLower(c.Name), strings.ToLower(key.Name)
@@ -90,7 +90,7 @@ func (w words) itself(t *dict.Table, name, keyName string) string {
 // called says whether a column is called as the key of one table only, of which it says more than "id".
 func (w words) called(t *dict.Table, c *dict.Column, to *dict.Table, key *dict.Column) bool {
 	name, keyName := strings.ToLower(c.Name), strings.ToLower(key.Name)
-	if name != keyName || familyOf(c) == "text" || slices.Contains(generic, keyName) {
+	if name != keyName || c.Class() == "text" || slices.Contains(generic, keyName) {
 		return false
 	}
 	own := len(t.Primary()) == 1 && strings.EqualFold(t.Primary()[0], c.Name)

@@ -50,7 +50,7 @@ func (d *discovery) withDeclared(all []*reference) ([]*reference, error) {
 			if c == nil || !t.IsTable() || shape.IsToolkits(t.Name) || t == to && c == above || d.refers(all, t, c.Name, to.Name) {
 				continue
 			}
-			if familyOf(c) != familyOf(above) {
+			if c.Class() != above.Class() {
 				d.remark(t.Name, "(%s) is a %s and %s.%s a %s, so --soft %s=%s does not apply to it.", c.Name, c.Full, to.Name, above.Name, above.Full, s.Column, s.Table)
 				continue
 			}
@@ -68,18 +68,4 @@ func (d *discovery) withDeclared(all []*reference) ([]*reference, error) {
 // refers says whether a column of a table refers to another table already.
 func (d *discovery) refers(all []*reference, t *dict.Table, column, to string) bool {
 	return slices.ContainsFunc(all, func(r *reference) bool { return r.Table == t.Name && r.To == to && colset.Has(r.Columns, column) })
-}
-
-// familyOf is what values a column holds, as far as a reference has to.
-func familyOf(c *dict.Column) string {
-	switch data := strings.ToLower(c.Data); data {
-	case "tinyint", "smallint", "mediumint", "int", "bigint":
-		return "integer"
-	case "char", "varchar", "tinytext", "text", "mediumtext", "longtext":
-		return "text"
-	case "binary", "varbinary":
-		return "bytes"
-	default:
-		return data
-	}
 }

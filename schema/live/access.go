@@ -17,7 +17,7 @@ import (
 type Access struct {
 	// Database is the current database; User is the user, as GRANT names it.
 	Database, User string
-	// Needs is what a worker needs, see [Privileges].
+	// Needs is what was asked for.
 	Needs []Privilege
 	// Missing names each right of these that the user does not have. The fix is the
 	// GRANT statement.
@@ -27,26 +27,46 @@ type Access struct {
 	Blind []Note
 }
 
-// VerifyPrivileges proves on the live database what a worker needs, without a write: the
-// server checks the rights of an EXPLAIN as those of the statement that is explained,
-// whether they come from the user, a role, or a grant on the database, the table or
-// its columns.
+// VerifyPrivileges proves on the live database what somebody needs, a worker [Privileges], without a write:
+// the server checks the rights of an EXPLAIN as those of the statement that is explained, whether they come
+// from the user, a role, or a grant on the database, the table or its columns.
 //
 // Two statements, and one for each right, and those of [catalog.Read] where a plan with a trash
 // detaches rows; none of them locks or reads a row. What does not exist is left to [Verify].
 // Errors: [schema.ErrInvalidPlan] and the driver's.
-func VerifyPrivileges(ctx context.Context, db onerow.DB, plan schema.Plan) (Access, error) {
+func VerifyPrivileges(ctx context.Context, db onerow.DB, plan schema.Plan, needs []Privilege) (Access, error) {
 	if err := plan.Check(); err != nil {
 		return Access{}, err
 	}
-	a := Access{Needs: Privileges(plan)}
-	moving, err := movingColumns(ctx, db, plan)
+	a := Access{Needs: needs}
+	moving, err := movingColumns(ctx, db, needs)
 	if err != nil {
 		return Access{}, err
 	}
-	g, err := a.prove(ctx, db, moving)
+	g, err := readGrants(ctx, db, &a)
 	if err != nil {
-		return Access{}, err
+		return Access{}, fmt.Errorf("schema: verify privileges: %w", err)
+	}
+	for _, p := range needs {
+		var lacks []right
+		for _, r := range p.rights {
+			if r.moves {
+				r.columns = slices.Concat(r.columns, moving[p.Table])
+			}
+			denied, err := dict.IsDenied(ctx, db, explainSQL(p.Table, r))
+			if err != nil {
+				return Access{}, fmt.Errorf("schema: verify privileges: %s on %q: %w", r.text(), p.Table, err)
+			}
+			if denied {
+				lacks = append(lacks, r)
+			}
+		}
+		if len(lacks) > 0 {
+			missing := privilege(p.Table, lacks...)
+			grant := missing.grant(a.Database, a.User)
+			a.Missing = append(a.Missing, Difference{Table: p.Table, Fix: grant, SQL: grant,
+				Problem: fmt.Sprintf("the user %s has no %s on it, or it does not exist", a.User, strings.Join(missing.Rights, ", "))})
+		}
 	}
 	a.Blind = g.blind(a, plan)
 	return a, nil
@@ -60,50 +80,6 @@ func Blind(ctx context.Context, db onerow.DB, plan schema.Plan) ([]Note, error) 
 		return nil, err
 	}
 	return g.blind(a, plan), nil
-}
-
-// VerifyRestorePrivileges proves as [VerifyPrivileges] does what [RestorePrivileges] says. Nothing is Blind.
-func VerifyRestorePrivileges(ctx context.Context, db onerow.DB, plan schema.Plan) (Access, error) {
-	if err := plan.Check(); err != nil {
-		return Access{}, err
-	}
-	a := Access{Needs: RestorePrivileges(plan)}
-	if _, err := a.prove(ctx, db, nil); err != nil {
-		return Access{}, err
-	}
-	return a, nil
-}
-
-// prove has each right that is needed and that the user does not have in Missing.
-func (a *Access) prove(ctx context.Context, db onerow.DB, moving map[string][]string) (grants, error) {
-	g, err := readGrants(ctx, db, a)
-	if err != nil {
-		return g, fmt.Errorf("schema: verify privileges: %w", err)
-	}
-	for _, p := range a.Needs {
-		for i, r := range p.rights {
-			if r.verb == "UPDATE" {
-				p.rights[i].columns = slices.Concat(r.columns, moving[p.Table])
-			}
-		}
-		var lacks []right
-		for _, r := range p.rights {
-			denied, err := dict.IsDenied(ctx, db, explainSQL(p.Table, r))
-			if err != nil {
-				return g, fmt.Errorf("schema: verify privileges: %s on %q: %w", r.text(), p.Table, err)
-			}
-			if denied {
-				lacks = append(lacks, r)
-			}
-		}
-		if len(lacks) > 0 {
-			missing := privilege(p.Table, lacks...)
-			a.Missing = append(a.Missing, Difference{Table: p.Table,
-				Problem: fmt.Sprintf("the user %s has no %s on it, or it does not exist", a.User, strings.Join(missing.Rights, ", ")),
-				Fix:     missing.Grant(a.Database, a.User), SQL: missing.Grant(a.Database, a.User)})
-		}
-	}
-	return g, nil
 }
 
 // explainSQL asks for the right in the way of the worker's statements, but for no row.
@@ -125,13 +101,13 @@ func explainSQL(table string, r right) string {
 	return "EXPLAIN UPDATE " + t + " SET " + strings.Join(same, ", ") + " WHERE FALSE"
 }
 
-// movingColumns are, by table, the columns that change by themselves with each UPDATE, of tables that lose
-// references and keep what they were.
-func movingColumns(ctx context.Context, db onerow.DB, plan schema.Plan) (map[string][]string, error) {
+// movingColumns returns, by table, the columns that change by themselves with each UPDATE, of tables that
+// lose references and keep what they were.
+func movingColumns(ctx context.Context, db onerow.DB, needs []Privilege) (map[string][]string, error) {
 	var tables []string
-	for _, n := range plan.Nodes() {
-		if n.Trash > 0 && slices.ContainsFunc(n.Parents, func(e schema.Edge) bool { return e.OnDelete.Detaches() || e.Table == n.Name }) {
-			tables = append(tables, n.Tables...)
+	for _, p := range needs {
+		if slices.ContainsFunc(p.rights, func(r right) bool { return r.moves }) {
+			tables = append(tables, p.Table)
 		}
 	}
 	if len(tables) == 0 {

@@ -3,14 +3,13 @@ package live
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/dict"
 )
@@ -42,7 +41,7 @@ func readGrants(ctx context.Context, db onerow.DB, a *Access) (grants, error) {
 	if !database.Valid {
 		return g, dict.ErrNoDatabase
 	}
-	a.Database, a.User = database.String, Grantee(user)
+	a.Database, a.User = database.String, grantee(user)
 	err := onerow.Query(ctx, db, "SHOW GRANTS", nil, func(rows *sql.Rows) error {
 		var line string
 		if err := rows.Scan(&line); err != nil {
@@ -51,8 +50,7 @@ func readGrants(ctx context.Context, db onerow.DB, a *Access) (grants, error) {
 		g.add(line)
 		return nil
 	})
-	var my *mysql.MySQLError
-	if errors.As(err, &my) && my.Number == erOptionPrevents {
+	if mysqlerr.Number(err) == erOptionPrevents {
 		return grants{all: true}, nil
 	}
 	return g, err
@@ -109,24 +107,23 @@ func covers(on, database, table string) bool {
 
 // like is LIKE for the patterns of grants, letter by letter.
 func like(pattern, name string) bool {
-	p, n := []rune(pattern), []rune(name)
-	var match func(i, j int) bool
-	match = func(i, j int) bool {
+	expression, escaped := "(?s)^", false
+	for _, r := range pattern {
 		switch {
-		case i == len(p):
-			return j == len(n)
-		case p[i] == '%':
-			return match(i+1, j) || j < len(n) && match(i, j+1)
-		case j == len(n):
-			return false
-		case p[i] == '_':
-			return match(i+1, j+1)
-		case p[i] == '\\' && i+1 < len(p):
-			i++
+		case !escaped && r == '\\':
+			escaped = true
+			continue
+		case !escaped && r == '%':
+			expression += ".*"
+		case !escaped && r == '_':
+			expression += "."
+		default:
+			expression += regexp.QuoteMeta(string(r))
 		}
-		return p[i] == n[j] && match(i+1, j+1)
+		escaped = false
 	}
-	return match(0, 0)
+	matches, err := regexp.MatchString(expression+"$", name)
+	return matches && err == nil
 }
 
 // blind says what the user may not be shown.

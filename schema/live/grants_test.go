@@ -36,10 +36,10 @@ func TestGrantPatterns(t *testing.T) {
 	if g.may("shop_1", "t", "TRIGGER") {
 		t.Error("a partial revoke does not count")
 	}
-	if g := Grantee(`o'b\x@host@10.%`); g != `'o''b\\x@host'@'10.%'` {
+	if g := grantee(`o'b\x@host@10.%`); g != `'o''b\\x@host'@'10.%'` {
 		t.Error(g)
 	}
-	if g := Grantee("app"); g != "'app'@'%'" {
+	if g := grantee("app"); g != "'app'@'%'" {
 		t.Error(g)
 	}
 }

@@ -27,6 +27,7 @@ type right struct {
 	verb    string
 	columns []string
 	some    bool // it is needed for these columns only
+	moves   bool // of UPDATE: it is needed for columns that change by themselves, too
 }
 
 func (r right) text() string {
@@ -39,15 +40,16 @@ func (r right) text() string {
 // String is the privilege on one line: "SELECT, DELETE on project".
 func (p Privilege) String() string { return strings.Join(p.Rights, ", ") + " on " + p.Table }
 
-// Grant is the statement that gives the privilege on the table of a database to a
-// grantee in SQL's words, see [Grantee].
-func (p Privilege) Grant(database, grantee string) string {
+// Grant returns the statement that gives the privilege on the table of a database to a user, "app@10.0.0.%".
+// Without a host it is any host.
+func (p Privilege) Grant(database, user string) string { return p.grant(database, grantee(user)) }
+
+func (p Privilege) grant(database, grantee string) string {
 	return fmt.Sprintf("GRANT %s ON %s.%s TO %s", strings.Join(p.Rights, ", "), schema.Quote(database), schema.Quote(p.Table), grantee)
 }
 
-// Grantee is a user in SQL's words: 'app'@'10.0.0.%' for "app@10.0.0.%". Without a host
-// it is any host.
-func Grantee(user string) string {
+// grantee returns a user in SQL's words: 'app'@'10.0.0.%'.
+func grantee(user string) string {
 	name, host := user, "%"
 	if at := strings.LastIndex(user, "@"); at >= 0 {
 		name, host = user[:at], user[at+1:]
@@ -85,9 +87,9 @@ func Privileges(plan schema.Plan) []Privilege {
 		if slices.Contains(n.RetentionTables(), n.Tables[i]) {
 			columns, retains = append(columns, n.Retention.Column), true
 		}
-		rights := []right{{"SELECT", columns, false}}
+		rights := []right{{verb: "SELECT", columns: columns}}
 		if !n.Stays {
-			rights = append(rights, right{"DELETE", n.Key, false})
+			rights = append(rights, right{verb: "DELETE", columns: n.Key})
 		}
 		var detached []string
 		for _, e := range n.Parents {
@@ -96,7 +98,7 @@ func Privileges(plan schema.Plan) []Privilege {
 			}
 		}
 		if slices.Sort(detached); len(detached) > 0 { // with a trash, times that move by themselves are held as well
-			rights = append(rights, right{"UPDATE", slices.Compact(detached), n.Trash == 0})
+			rights = append(rights, right{verb: "UPDATE", columns: slices.Compact(detached), some: n.Trash == 0, moves: n.Trash > 0})
 		}
 		return rights
 	}, "SELECT", "INSERT", "DELETE")
@@ -112,18 +114,18 @@ func Privileges(plan schema.Plan) []Privilege {
 func RestorePrivileges(plan schema.Plan) []Privilege {
 	all := onTables(plan, func(n schema.Node, i int, read []string) []right {
 		returns := n.Managed && len(n.Tables) > 1
-		rights := []right{{"SELECT", read, false}}
+		rights := []right{{verb: "SELECT", columns: read}}
 		if n.Trash > 0 || returns && i == 0 {
-			rights = append(rights, right{"INSERT", n.Key, false})
+			rights = append(rights, right{verb: "INSERT", columns: n.Key})
 		}
 		switch {
 		case returns && i > 0:
-			rights = append(rights, right{"UPDATE", []string{schema.ColDeletionID}, false})
+			rights = append(rights, right{verb: "UPDATE", columns: []string{schema.ColDeletionID}})
 		case n.Trash > 0 && len(n.Parents) > 0:
-			rights = append(rights, right{"UPDATE", n.Parents[0].Columns, false})
+			rights = append(rights, right{verb: "UPDATE", columns: n.Parents[0].Columns})
 		}
 		if returns { // it moves, and MySQL asks for this right to lock it
-			rights = append(rights, right{"DELETE", n.Key, false})
+			rights = append(rights, right{verb: "DELETE", columns: n.Key})
 		}
 		return rights
 	}, "SELECT", "DELETE")
@@ -143,7 +145,7 @@ func onTables(plan schema.Plan, rights func(n schema.Node, table int, read []str
 			}
 			var kept []right
 			for _, verb := range onTrash {
-				kept = append(kept, right{verb, append([]string{schema.ColTrashJob, schema.ColTrashStep, schema.ColTrashLost}, n.Key...), false})
+				kept = append(kept, right{verb: verb, columns: append([]string{schema.ColTrashJob, schema.ColTrashStep, schema.ColTrashLost}, n.Key...)})
 			}
 			all = append(all, privilege(schema.TrashTable(table), kept...))
 		}
@@ -177,7 +179,7 @@ func toolkitPrivileges(plan schema.Plan) []Privilege {
 			verbs["onerow_limit"] = []string{"SELECT", "INSERT", "UPDATE"}
 		}
 	}
-	return append(onToolkit(verbs), privilege(migrationTable, right{"SELECT", []string{"version_id", "is_applied"}, false}))
+	return append(onToolkit(verbs), privilege(migrationTable, right{verb: "SELECT", columns: []string{"version_id", "is_applied"}}))
 }
 
 // PurgePrivileges are the least rights with which the toolkit's own tables are purged, those of other
@@ -203,7 +205,7 @@ func onToolkit(verbs map[string][]string) []Privilege {
 		}
 		var rights []right
 		for _, verb := range verbs[t.Name] {
-			rights = append(rights, right{verb, columns, false})
+			rights = append(rights, right{verb: verb, columns: columns})
 		}
 		if len(rights) > 0 {
 			all = append(all, privilege(t.Name, rights...))

@@ -16,7 +16,7 @@ import (
 
 func access(t testing.TB, db *sql.DB, plan schema.Plan) live.Access {
 	t.Helper()
-	a, err := live.VerifyPrivileges(t.Context(), db, plan)
+	a, err := live.VerifyPrivileges(t.Context(), db, plan, live.Privileges(plan))
 	if err != nil {
 		t.Fatal(err)
 	}

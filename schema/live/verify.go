@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,10 +11,6 @@ import (
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/verify"
 )
-
-// ErrVerify says that the database is not as the plan declares it. [VerifyError] says in
-// which points.
-var ErrVerify = errors.New("schema: the database is not as the plan declares it")
 
 // Difference is one point in which a database is not as declared.
 type Difference struct {
@@ -32,6 +27,8 @@ type Difference struct {
 	// key but what it is about, in a session of any time zone and sql_mode; where it cannot do its work
 	// on the rows that there are, it fails and has changed nothing.
 	SQL string `json:"sql,omitempty"`
+	// Absent says that the table is not there at all.
+	Absent bool `json:"-"`
 }
 
 // String is the difference on one line.
@@ -46,12 +43,7 @@ func (d Difference) String() string {
 	return where + ": " + d.Problem + "; " + d.Fix
 }
 
-// Absent says whether the difference is that the table is not there at all.
-func (d Difference) Absent() bool {
-	return d.Column == "" && d.Index == "" && strings.HasPrefix(d.Problem, verify.Absent)
-}
-
-// VerifyError is the detail of [ErrVerify].
+// VerifyError says in which points a database is not as the plan declares it.
 type VerifyError struct {
 	// Database is the schema that was looked at.
 	Database string
@@ -69,9 +61,6 @@ func (e *VerifyError) Error() string {
 	}
 	return b.String()
 }
-
-// Is makes errors.Is(err, ErrVerify) true.
-func (e *VerifyError) Is(target error) bool { return target == ErrVerify }
 
 // Verify holds the current database of db against the plan and the toolkit's own
 // tables, and returns a [VerifyError] that names each difference and what to do

@@ -21,8 +21,7 @@ type Database struct {
 	Foreign []ForeignKey
 
 	Mode    string            // sql_mode of the session
-	Creates map[string]string // SHOW CREATE TABLE, "" where it is not shown
-	asked   map[string]bool   // tables of which it is needed and not read yet
+	Creates map[string]string // SHOW CREATE TABLE of what was asked for, "" where it is not shown
 }
 
 // Table is a table, or a view, as the dictionary has it.

@@ -3,16 +3,12 @@ package dict
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -28,43 +24,32 @@ func (d Definition) String() string { return schema.Quote(d.Name) + " " + d.Full
 // that a column is: MariaDB's CHECK and MySQL's INVISIBLE, for example, are in it alone.
 const sqlShowCreate = "SHOW CREATE TABLE "
 
-// ShowCreate returns the statement, or "" where the user may not see it.
-func ShowCreate(ctx context.Context, db onerow.DB, table string) (create string, err error) {
+func showCreate(ctx context.Context, db onerow.DB, table string) (create string, err error) {
 	err = onerow.Query(ctx, db, sqlShowCreate+schema.Quote(table), nil, func(rows *sql.Rows) error {
 		var name string
 		return rows.Scan(&name, &create)
 	})
-	var my *mysql.MySQLError
-	if Denied(err) || errors.As(err, &my) && my.Number == erNoSuchTable {
+	if Denied(err) || mysqlerr.Number(err) == erNoSuchTable {
 		return "", nil
 	}
 	return create, err
 }
 
-// MissingDefinitions returns the tables of which a first comparison asked for definitions of columns.
-func (d *Database) MissingDefinitions() []string { return slices.Sorted(maps.Keys(d.asked)) }
-
-// ReadDefinitions reads the definitions of the columns: one statement for each table.
-func (d *Database) ReadDefinitions(ctx context.Context, db onerow.DB, tables []string) error {
-	for _, name := range tables {
-		create, err := ShowCreate(ctx, db, name)
-		if err != nil {
-			return err
+// Create returns SHOW CREATE TABLE of a table, which is read once, or "" where the user may not see it.
+func (d *Database) Create(ctx context.Context, db onerow.DB, table string) (create string, err error) {
+	create, read := d.Creates[table]
+	if !read {
+		if create, err = showCreate(ctx, db, table); err == nil {
+			d.Creates[table] = create
 		}
-		d.Creates[name] = create
 	}
-	return nil
+	return create, err
 }
 
-// Definition returns the column's whole definition, if it can be repeated in a statement
+// Definition returns the column's whole definition, as SHOW CREATE TABLE has it, if it can be repeated in a statement
 // that means the same in every session. That is not so of a backslash (NO_BACKSLASH_ESCAPES), of a
 // double quote (ANSI_QUOTES), and of a TIMESTAMP, whose default is shown in the session's zone.
-func (d *Database) Definition(t *Table, c *Column) (Definition, bool) {
-	create, read := d.Creates[t.Name]
-	if !read {
-		d.asked[t.Name] = true
-		return Definition{}, false
-	}
+func (d *Database) Definition(create string, c *Column) (Definition, bool) {
 	hidesOptions := strings.Contains(d.Mode, "NO_FIELD_OPTIONS") // of MariaDB: AUTO_INCREMENT and others are left out
 	if hidesOptions || c.Computed() || c.Data == "timestamp" {
 		return Definition{}, false

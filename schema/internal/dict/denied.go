@@ -3,12 +3,9 @@ package dict
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"slices"
-
-	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
 // Server error numbers that a look meets here.
@@ -25,18 +22,21 @@ const (
 // unless the user has no right that would show it.
 func IsDenied(ctx context.Context, db onerow.DB, explain string) (bool, error) {
 	err := onerow.Query(ctx, db, explain, nil, func(*sql.Rows) error { return nil })
-	var my *mysql.MySQLError
-	switch {
-	case Denied(err):
+	switch mysqlerr.Number(err) {
+	case erNoSuchTable, erBadField, erNoDefault: // an INSERT's other columns, without a default, are looked at after the rights
+		return false, nil
+	}
+	if Denied(err) {
 		return true, nil
-	case errors.As(err, &my) && slices.Contains([]uint16{erNoSuchTable, erBadField, erNoDefault}, my.Number):
-		return false, nil // an INSERT's other columns, without a default, are looked at after the rights
 	}
 	return false, err
 }
 
 // Denied says whether the server refused a statement for want of a right.
 func Denied(err error) bool {
-	var my *mysql.MySQLError
-	return errors.As(err, &my) && slices.Contains([]uint16{erTableAccessDenied, erColumnAccessDenied, erDBAccessDenied}, my.Number)
+	switch mysqlerr.Number(err) {
+	case erTableAccessDenied, erColumnAccessDenied, erDBAccessDenied:
+		return true
+	}
+	return false
 }

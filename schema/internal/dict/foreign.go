@@ -3,11 +3,15 @@ package dict
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/shape"
 )
 
 // ForeignKey is a foreign key from or to a table of the database.
@@ -99,16 +103,44 @@ func (f ForeignKey) Is(e schema.Edge) bool {
 	return true
 }
 
+// Edge returns the edge over the key as it is written in a plan that calls the table above so, with that key.
+func (f ForeignKey) Edge(above string, key []string) string {
+	text := fmt.Sprintf("{table: %s, columns: [%s]", above, strings.Join(f.Columns, ", "))
+	if !slices.Equal(colset.Lower(f.References), colset.Lower(key)) {
+		text += fmt.Sprintf(", references: [%s]", strings.Join(f.References, ", "))
+	}
+	if strings.EqualFold(f.OnDelete, "SET NULL") {
+		text += ", on_delete: detach"
+	}
+	return text + "}"
+}
+
+// Replace returns the statement that makes a key of the same columns of it, under another name and with other
+// rules. No server adds a foreign key under a name that the same statement drops.
+func (d *Database) Replace(f ForeignKey, name, onDelete, onUpdate string) string {
+	return d.DropForeignKey(f) + ", ADD " + d.ForeignDDL(f, name, onDelete, onUpdate)
+}
+
+// ForeignDDL returns the definition of a key under a name and with rules.
+func (d *Database) ForeignDDL(f ForeignKey, name, onDelete, onUpdate string) string {
+	to := schema.Quote(f.To)
+	if f.Schema != d.Name || f.ToSchema != d.Name {
+		to = schema.Quote(f.ToSchema) + "." + to
+	}
+	return fmt.Sprintf("CONSTRAINT %s FOREIGN KEY (%s) REFERENCES %s (%s) ON DELETE %s ON UPDATE %s",
+		schema.Quote(name), ident.Quotes(f.Columns...), to, ident.Quotes(f.References...), onDelete, onUpdate)
+}
+
 // Restricts says whether a rule refuses: the two words do the same in InnoDB.
 func Restricts(rule string) bool { return rule == "RESTRICT" || rule == "NO ACTION" }
 
-// ForeignNames are those of all foreign keys, which no other may have.
-func (d *Database) ForeignNames() []string {
+// OtherName returns a name for a foreign key that replaces one of that name.
+func (d *Database) OtherName(name string) string {
 	var taken []string
 	for _, f := range d.Foreign {
 		taken = append(taken, f.Name)
 	}
-	return taken
+	return shape.IndexName([]string{name}, taken)
 }
 
 // DropForeignKey returns the statement that drops a key, which may be one of another database.

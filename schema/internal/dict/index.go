@@ -45,22 +45,15 @@ func (t *Table) IndexNames() []string {
 // Indexable says whether an index can hold the columns whole: not those of unlimited
 // types, nor more than 3072 bytes.
 func (t *Table) Indexable(columns []string) bool {
-	const most = 3072
 	total := int64(0)
 	for _, name := range columns {
 		c := t.Column(name)
-		switch {
-		case c == nil || strings.HasSuffix(c.Data, "text") || strings.HasSuffix(c.Data, "blob") || c.Data == "json" || c.Data == "geometry":
+		if c == nil || strings.HasSuffix(c.Data, "text") || strings.HasSuffix(c.Data, "blob") || c.Data == "json" || c.Data == "geometry" {
 			return false
-		case c.Charset == "":
-			total += max(c.Length, 16)
-		case c.Charset == "latin1" || c.Charset == "ascii" || c.Charset == "binary":
-			total += c.Length
-		default:
-			total += 4 * c.Length
 		}
+		total += max(c.keyBytes(), 16)
 	}
-	return total <= most
+	return total <= mostKeyBytes
 }
 
 // reads says whether a list can be read in the order of an index: its columns, and rows that have the same
@@ -124,20 +117,14 @@ func (t *Table) SwitchedOff(does func(*Table) bool) (name string, ok bool) {
 	return "", false
 }
 
-// What says that an index is switched off: is_visible on MySQL since 8.0, ignored on
-// MariaDB since 10.6.
-const (
-	visibleColumn = "IS_VISIBLE"
-	ignoredColumn = "IGNORED"
-)
-
-// off is the expression that says that an index is switched off.
+// off returns the expression that says that an index is switched off: is_visible on MySQL since 8.0, ignored
+// on MariaDB since 10.6.
 func (d *Database) off() string {
-	switch strings.ToUpper(d.OffBy) {
-	case visibleColumn:
-		return "is_visible = 'NO'"
-	case ignoredColumn:
+	switch {
+	case d.IsMariaDB():
 		return "ignored = 'YES'"
+	case d.OffBy != "":
+		return "is_visible = 'NO'"
 	}
 	return "0"
 }
@@ -152,4 +139,4 @@ func (d *Database) SwitchOn(table, index string) string {
 }
 
 // IsMariaDB says whether the server is MariaDB, by what its dictionary has.
-func (d *Database) IsMariaDB() bool { return strings.EqualFold(d.OffBy, ignoredColumn) }
+func (d *Database) IsMariaDB() bool { return strings.EqualFold(d.OffBy, "IGNORED") }

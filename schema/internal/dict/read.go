@@ -14,7 +14,7 @@ import (
 // everything is read by position. All statements are plain reads of the dictionary.
 const (
 	sqlDatabase = `SELECT DATABASE(), @@lower_case_table_names, @@sql_mode, COALESCE((SELECT MAX(column_name) FROM information_schema.columns
- WHERE table_schema = 'information_schema' AND table_name = 'STATISTICS' AND column_name IN ('` + visibleColumn + `', '` + ignoredColumn + `')), '')`
+ WHERE table_schema = 'information_schema' AND table_name = 'STATISTICS' AND column_name IN ('IS_VISIBLE', 'IGNORED')), '')`
 
 	sqlTables = `SELECT table_name, table_type, COALESCE(engine, '') FROM information_schema.tables
  WHERE table_schema = DATABASE()`
@@ -45,7 +45,7 @@ func Read(ctx context.Context, db onerow.DB, only ...string) (*Database, error) 
 		some = " AND table_name IN (" + strings.TrimPrefix(some, ", ") + ")"
 	}
 	var name sql.NullString
-	d := &Database{Tables: map[string]*Table{}, Creates: map[string]string{}, asked: map[string]bool{}}
+	d := &Database{Tables: map[string]*Table{}, Creates: map[string]string{}}
 	if err := onerow.QueryRow(ctx, db, sqlDatabase, nil, &name, &d.Fold, &d.Mode, &d.OffBy); err != nil {
 		return nil, err
 	}

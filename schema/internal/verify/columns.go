@@ -28,7 +28,7 @@ func (v *verifier) columns(r schema.Resource, want shape.Table, have *dict.Table
 			k = ColumnWrong
 			words, statement = v.modifyFix(r, w, have, found)
 		}
-		v.wrong[columnOf{have, strings.ToLower(c.Name)}] = statement == ""
+		v.wrong[found] = statement == ""
 		v.report(k, Difference{Table: want.Name, Column: c.Name, Problem: problem, Fix: words}, statement)
 	}
 }
@@ -52,17 +52,27 @@ func (v *verifier) unknownColumns(r schema.Resource, want shape.Table, have *dic
 	}
 }
 
-// sameColumns compares the two tables of a resource: what moves between the two tables must fit in both. The
+// sameColumns compares the two tables of a resource: what moves between the two tables must fit in both, and
+// lists of both states merge what they have, in the order of the columns' collations. The types of the
 // toolkit's columns are each held against the plan already.
 func (v *verifier) sameColumns(r schema.Resource, active, archive *dict.Table) {
 	for _, name := range r.Shared() {
 		a, b := active.Column(name), archive.Column(name)
-		toolkits := Wanted(r, shape.Column{Name: name}).Is != AnyType && r.KeyType(name) == ""
-		if a == nil || b == nil || toolkits || dict.SameType(a, b) {
+		if a == nil || b == nil {
 			continue
 		}
-		words, statement := v.pairFix(active, archive, a, b, false)
-		v.report(ColumnsDiffer, Difference{Table: archive.Name, Column: name,
-			Problem: fmt.Sprintf("it is %s here and %s in %q, so a row may not fit when it moves", b.Describe(), a.Describe(), active.Name), Fix: words}, statement)
+		toolkits := Wanted(r, shape.Column{Name: name}).Is != AnyType && r.KeyType(name) == ""
+		listed := slices.ContainsFunc(r.Indexes, func(x schema.Index) bool { return x.Archived && slices.Contains(x.Columns, name) })
+		same, problem := dict.SameType(a, b), ""
+		switch {
+		case !same && !toolkits:
+			problem = fmt.Sprintf("it is %s here and %s in %q, so a row may not fit when it moves", b.Describe(), a.Describe(), active.Name)
+		case same && listed && a.Collation != b.Collation:
+			problem = fmt.Sprintf("it is %s here and %s in %q, so a list of both has no one order", b.Collated(), a.Collated(), active.Name)
+		default:
+			continue
+		}
+		words, statement := v.pairFix(active, archive, a, b, same)
+		v.report(ColumnsDiffer, Difference{Table: archive.Name, Column: name, Problem: problem, Fix: words}, statement)
 	}
 }

@@ -153,11 +153,10 @@ func (d *seen) readNext(ctx context.Context, db onerow.DB, counters []counter) e
 	}
 	for _, c := range counters {
 		name := d.Table(c.table).Name
-		create, err := dict.ShowCreate(ctx, db, name)
+		create, err := d.Create(ctx, db, name)
 		if err != nil {
 			return err
 		}
-		d.Creates[name] = create
 		if found := nextID.FindStringSubmatch(create); found != nil {
 			d.counters[d.Key(name)] = 1
 			if n, err := strconv.ParseUint(found[1], 10, 64); err == nil {

@@ -72,14 +72,9 @@ func (v *verifier) referenced(n, to schema.Node, e schema.Edge, above *dict.Tabl
 // edgeIndex looks for the index by which every batch finds children.
 func (v *verifier) edgeIndex(e schema.Edge, have *dict.Table) {
 	want := indexedColumns(e)
-	leads := func(t *dict.Table) bool {
+	if v.indexed(have, fmt.Sprintf("every look for what is below %q reads the whole table", e.Table), func(t *dict.Table) bool {
 		return slices.ContainsFunc(t.Indexes, func(x dict.Index) bool { return x.Leads(want, e.When) >= 0 })
-	}
-	if leads(have) {
-		return
-	}
-	if off, ok := have.SwitchedOff(leads); ok {
-		v.switchedOff(have, off, fmt.Sprintf("every look for what is below %q reads the whole table", e.Table))
+	}) {
 		return
 	}
 	columns, reads := slices.Concat(slices.Sorted(maps.Keys(e.When)), e.Columns, marked(e)), "the whole table"
@@ -119,7 +114,7 @@ func (v *verifier) edgeTypes(above schema.Node, e schema.Edge, have *dict.Table)
 // compareLike gives c the other's collation. Where more than that differs, values may be
 // lost.
 func (v *verifier) compareLike(t *dict.Table, c, other *dict.Column) (words, statement string) {
-	def, known := v.found.Definition(t, c)
+	def, known := v.definition(t, c)
 	if !known || c.Charset == "" || c.Charset != other.Charset {
 		return fmt.Sprintf("give the two the same type and rules %s; look first whether every value fits, and keep %s", inStrictMode, restOfDefinition), ""
 	}
@@ -141,7 +136,7 @@ func (v *verifier) detaches(n schema.Node, e schema.Edge, have *dict.Table) {
 			if marks {
 				d.Problem = fmt.Sprintf("it is NOT NULL, so no row of it is without the mark that says that the row of %q is gone", e.Table)
 			}
-			def, known := v.found.Definition(have, f)
+			def, known := v.definition(have, f)
 			switch {
 			case slices.Contains(have.Primary(), strings.ToLower(f.Name)): // it cannot be NULL
 				v.report(DetachNotNull, d, "")

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/shape"
 )
@@ -66,7 +65,7 @@ func addFix(r schema.Resource, table string, c shape.Column) (words, statement s
 
 // modifyFix is what to do about a column that is not as it should be.
 func (v *verifier) modifyFix(r schema.Resource, w WantColumn, t *dict.Table, c *dict.Column) (words, statement string) {
-	def, known := v.found.Definition(t, c)
+	def, known := v.definition(t, c)
 	var steps []string
 	if !w.Is.Fits(c, w.Min) {
 		kind := w.Wider(c)
@@ -121,10 +120,9 @@ func convert(r schema.Resource, w WantColumn, c *dict.Column) string {
 // pairFix makes a column of an active table and that of its archive the same.
 func (v *verifier) pairFix(active, archive *dict.Table, a, b *dict.Column, collation bool) (words, statement string) {
 	words = fmt.Sprintf("give the two the same type %s; look first whether every value fits, and keep %s", inStrictMode, restOfDefinition)
-	for _, c := range []columnOf{{active, strings.ToLower(a.Name)}, {archive, strings.ToLower(b.Name)}} {
-		if _, wrong := v.wrong[c]; wrong {
-			return "see first to what else is said of the two; then verify says what is left", ""
-		}
+	_, activeWrong := v.wrong[a]
+	if _, archiveWrong := v.wrong[b]; activeWrong || archiveWrong {
+		return "see first to what else is said of the two; then verify says what is left", ""
 	}
 	if a.Computed() || b.Computed() || a.Charset != b.Charset || !a.Nullable && b.Nullable {
 		return words, ""
@@ -136,7 +134,7 @@ func (v *verifier) pairFix(active, archive *dict.Table, a, b *dict.Column, colla
 			return words, ""
 		}
 	}
-	def, known := v.found.Definition(t, c)
+	def, known := v.definition(t, c)
 	if !known || t == archive && a.Nullable && !b.Nullable && !def.AllowNull() {
 		return words, ""
 	}
@@ -151,7 +149,7 @@ func (v *verifier) pairFix(active, archive *dict.Table, a, b *dict.Column, colla
 // without a value.
 func (v *verifier) addLike(active, archive *dict.Table, a *dict.Column) (words, statement string) {
 	words = fmt.Sprintf("add it as %q has it, NULLable first; fill it in every row; then make it %s %s", active.Name, a.Describe(), inStrictMode)
-	def, known := v.found.Definition(active, a)
+	def, known := v.definition(active, a)
 	if !known {
 		return words, ""
 	}
@@ -166,5 +164,5 @@ func (v *verifier) addLike(active, archive *dict.Table, a *dict.Column) (words, 
 // ready says whether the columns are there and as they should be, or will be when the
 // statements for them have run: then an index on them can be added.
 func (v *verifier) ready(t *dict.Table, columns []string) bool {
-	return !slices.ContainsFunc(colset.Lower(columns), func(c string) bool { return t.Column(c) == nil || v.wrong[columnOf{t, c}] })
+	return !slices.ContainsFunc(columns, func(name string) bool { return t.Column(name) == nil || v.wrong[t.Column(name)] })
 }

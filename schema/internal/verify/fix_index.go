@@ -68,13 +68,6 @@ func addKey(t *dict.Table, kind string, columns []string) (words, statement stri
 	return "", "ALTER TABLE " + schema.Quote(t.Name) + " ADD " + kind + " (" + ident.Quotes(columns...) + ")"
 }
 
-// restrict makes a foreign key one that only restricts. No server adds a foreign key under
-// a name that the same statement drops.
-func (v *verifier) restrict(f dict.ForeignKey) string {
-	return fmt.Sprintf("ALTER TABLE %s DROP FOREIGN KEY %s, ADD CONSTRAINT %s FOREIGN KEY (%s) REFERENCES %s (%s) ON DELETE RESTRICT ON UPDATE %s",
-		schema.Quote(f.Table), schema.Quote(f.Name), schema.Quote(shape.IndexName([]string{f.Name}, v.found.ForeignNames())), ident.Quotes(f.Columns...), schema.Quote(f.To), ident.Quotes(f.References...), f.OnUpdate)
-}
-
 // AddPrimaryKey is what to do about a table without one: a unique key that could be it,
 // the column that the server numbers already, or a new one.
 func AddPrimaryKey(t *dict.Table) (words, statement string) {

@@ -87,7 +87,7 @@ func (v *verifier) intoTable(from *schema.Node, to schema.Node, f dict.ForeignKe
 		statement := ""
 		d := Difference{Table: f.To, Index: f.Name,
 			Problem: fmt.Sprintf("rows of %q refer to it by (%s), and the plan does not know that table; they keep its rows from being deleted (ON DELETE %s)", where, pairs, f.OnDelete),
-			Fix:     fmt.Sprintf("add %q to the plan with the edge %s, or let cascade-worker discover write the plan anew", f.Table, yaml(f, to))}
+			Fix:     fmt.Sprintf("add %q to the plan with the edge %s, or let cascade-worker discover write the plan anew", f.Table, f.Edge(to.Name, to.Key))}
 		if !dict.Restricts(f.OnDelete) {
 			d.Problem = fmt.Sprintf("rows of %q refer to it by (%s), and the plan does not know that table; ON DELETE %s changes them in one unbounded statement, uncounted", where, pairs, f.OnDelete)
 		}
@@ -103,7 +103,7 @@ func (v *verifier) intoTable(from *schema.Node, to schema.Node, f dict.ForeignKe
 	if len(edges) == 0 {
 		v.report(ForeignEdgeless, Difference{Table: f.Table, Index: f.Name,
 			Problem: fmt.Sprintf("the plan has no edge for this foreign key from (%s) to %q ON DELETE %s; %s", pairs, f.To, f.OnDelete, consequence(f)),
-			Fix:     fmt.Sprintf("add to the parents of %q: %s", from.Name, yaml(f, to))}, "")
+			Fix:     fmt.Sprintf("add to the parents of %q: %s", from.Name, f.Edge(to.Name, to.Key))}, "")
 		return
 	}
 	for _, e := range edges {
@@ -133,10 +133,10 @@ func (v *verifier) conflict(f dict.ForeignKey, e schema.Edge) (problem, words, s
 	case dict.Restricts(f.OnDelete):
 		return "", "", ""
 	case e.OnDelete == schema.OnDeleteDelete && !strings.EqualFold(f.OnDelete, "CASCADE"):
-		return fmt.Sprintf("the plan deletes what the database would detach (ON DELETE %s on (%s))", f.OnDelete, columns), "make the edge on_delete: detach, or the key one that restricts:", v.restrict(f)
+		return fmt.Sprintf("the plan deletes what the database would detach (ON DELETE %s on (%s))", f.OnDelete, columns), "make the edge on_delete: detach, or the key one that restricts:", v.found.Replace(f, v.found.OtherName(f.Name), "RESTRICT", f.OnUpdate)
 	case e.OnDelete == schema.OnDeleteDetach && !strings.EqualFold(f.OnDelete, "SET NULL"):
 		return fmt.Sprintf("the plan detaches what the database would delete (ON DELETE %s on (%s)); a row that comes in between would be lost", f.OnDelete, columns),
-			"make the edge on_delete: delete, or the key one that restricts:", v.restrict(f)
+			"make the edge on_delete: delete, or the key one that restricts:", v.found.Replace(f, v.found.OtherName(f.Name), "RESTRICT", f.OnUpdate)
 	}
 	return "", "", ""
 }
@@ -156,16 +156,4 @@ func (v *verifier) onUpdate(to schema.Node, f dict.ForeignKey) {
 			}
 		}
 	}
-}
-
-// yaml is the edge as it is written in a plan.
-func yaml(f dict.ForeignKey, to schema.Node) string {
-	text := fmt.Sprintf("{table: %s, columns: [%s]", to.Name, strings.Join(f.Columns, ", "))
-	if !slices.Equal(colset.Lower(f.References), colset.Lower(to.Key)) {
-		text += fmt.Sprintf(", references: [%s]", strings.Join(f.References, ", "))
-	}
-	if strings.EqualFold(f.OnDelete, "SET NULL") {
-		text += ", on_delete: detach"
-	}
-	return text + "}"
 }

@@ -13,11 +13,7 @@ import (
 
 func (v *verifier) indexes(want shape.Table, have *dict.Table) {
 	for _, x := range want.Indexes {
-		if have.Serves(x) {
-			continue
-		}
-		if off, ok := have.SwitchedOff(func(t *dict.Table) bool { return t.Serves(x) }); ok {
-			v.switchedOff(have, off, x.Why)
+		if v.indexed(have, x.Why, func(t *dict.Table) bool { return t.Serves(x) }) {
 			continue
 		}
 		words, statement := v.addIndex(have, x)
@@ -26,9 +22,17 @@ func (v *verifier) indexes(want shape.Table, have *dict.Table) {
 	}
 }
 
-func (v *verifier) switchedOff(have *dict.Table, index, why string) {
-	v.report(IndexOff, Difference{Table: have.Name, Index: index, Problem: "reads may not use it, for it is switched off (INVISIBLE or IGNORED); " + why},
-		v.found.SwitchOn(have.Name, index))
+// indexed says whether an index does something. One that would, and is switched off, is reported.
+func (v *verifier) indexed(have *dict.Table, why string, does func(*dict.Table) bool) bool {
+	if does(have) {
+		return true
+	}
+	index, off := have.SwitchedOff(does)
+	if off {
+		v.report(IndexOff, Difference{Table: have.Name, Index: index, Problem: "reads may not use it, for it is switched off (INVISIBLE or IGNORED); " + why},
+			v.found.SwitchOn(have.Name, index))
+	}
+	return off
 }
 
 // unknownIndexes reports unique indexes that the plan does not know: one that is not declared refuses rows

@@ -60,6 +60,7 @@ const (
 // in any session, whatever its time zone and sql_mode, to any row. Where none can promise that, the fix
 // says in words what to do, in which order.
 func (v *verifier) report(k Kind, d Difference, statement string) {
+	d.Absent = k == TableMissing
 	if statement != "" {
 		d.SQL, d.Fix = statement, strings.TrimSpace(d.Fix+" "+statement)
 	}
@@ -80,4 +81,5 @@ type Finding struct {
 // Difference is one point in which a database is not as declared, see live.Difference.
 type Difference struct {
 	Table, Column, Index, Problem, Fix, SQL string
+	Absent                                  bool
 }

@@ -27,15 +27,13 @@ func (v *verifier) retention(nodes []schema.Node) {
 				v.report(RetentionColumn, Difference{Table: name, Column: column, Problem: fmt.Sprintf("it is %s; the age of rows is taken from a DATE, a DATETIME or a TIMESTAMP", f.Full), Fix: "name another column in the plan's retention"}, "")
 				continue
 			}
-			does := func(t *dict.Table) bool {
-				return slices.ContainsFunc(t.Indexes, func(x dict.Index) bool { return have.ReadsByAge(x, column) })
-			}
-			if does(have) || n.Managed && !have.Serves(shape.Index{Name: column, Columns: []string{column}}) {
+			if n.Managed && !have.Serves(shape.Index{Name: column, Columns: []string{column}}) {
 				continue // of a resource it is said that there is none
 			}
 			const why = "each look for what is due reads the whole table"
-			if off, ok := have.SwitchedOff(does); ok {
-				v.switchedOff(have, off, why)
+			if v.indexed(have, why, func(t *dict.Table) bool {
+				return slices.ContainsFunc(t.Indexes, func(x dict.Index) bool { return have.ReadsByAge(x, column) })
+			}) {
 				continue
 			}
 			words, statement := addKey(have, "KEY", []string{column})

@@ -10,9 +10,9 @@ import (
 	"github.com/onerow/onerow/schema/internal/dict"
 )
 
-// foreign holds an existing table, and its archive, against the plan: what the
+// existing holds an existing table, and its archive, against the plan: what the
 // cascade needs of the table itself.
-func (v *verifier) foreign(t schema.Table) {
+func (v *verifier) existing(t schema.Table) {
 	const create = "correct the plan, or let cascade-worker discover write it anew"
 	n := schema.Node{Name: t.Name, Tables: withArchive(t), Key: t.Key, Asset: t.Asset, Parents: t.Parents, Stays: t.Stays}
 	var active *dict.Table
@@ -25,7 +25,7 @@ func (v *verifier) foreign(t schema.Table) {
 		if t.Asset != "" && have.Column(t.Asset) == nil {
 			v.report(AssetMissing, Difference{Table: name, Column: t.Asset, Problem: "it does not exist; it should name the row's asset", Fix: "correct the plan's asset"}, "")
 		}
-		v.foreignTriggers(t, n, have)
+		v.acceptedTriggers(t, n, have)
 		if active == nil {
 			active = have
 			continue
@@ -64,9 +64,9 @@ func (v *verifier) primaryKey(t schema.Table, have *dict.Table) {
 	}
 }
 
-// foreignTriggers reports triggers that nobody has accepted: what a trigger writes is neither bounded nor
+// acceptedTriggers reports triggers that nobody has accepted: what a trigger writes is neither bounded nor
 // counted; so a person has to have looked at it. One that runs with inserts never meets the worker.
-func (v *verifier) foreignTriggers(t schema.Table, n schema.Node, have *dict.Table) {
+func (v *verifier) acceptedTriggers(t schema.Table, n schema.Node, have *dict.Table) {
 	updates := slices.ContainsFunc(n.Parents, func(e schema.Edge) bool { return e.OnDelete.Detaches() || e.Table == n.Name })
 	for _, tr := range have.Triggers {
 		if !tr.RunsWith(!t.Stays, updates) || slices.ContainsFunc(t.Triggers, func(name string) bool { return strings.EqualFold(name, tr.Name) }) {

@@ -9,9 +9,6 @@ import (
 	"github.com/onerow/onerow/schema/internal/shape"
 )
 
-// Absent begins what is said of a table that is not there.
-const Absent = "it does not exist"
-
 // ToolkitTable is one of the toolkit's own tables: what its statements rely on.
 type ToolkitTable struct {
 	Name    string

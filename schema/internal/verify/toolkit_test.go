@@ -21,7 +21,7 @@ func TestToolkitTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := verifier{found: &seen{Database: found}, wrong: map[columnOf]bool{}}
+	v := verifier{found: &seen{Database: found}, wrong: map[*dict.Column]bool{}}
 	v.toolkit()
 	for _, d := range v.findings {
 		t.Errorf("%+v", d)

@@ -6,6 +6,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,14 +30,15 @@ func Compare(ctx context.Context, db onerow.DB, plan schema.Plan) (*dict.Databas
 	if err := found.readCounters(ctx, db, plan); err != nil {
 		return nil, nil, err
 	}
-	said := found.verify(plan)
-	if asked := read.MissingDefinitions(); len(asked) > 0 {
-		if err := read.ReadDefinitions(ctx, db, asked); err != nil {
-			return nil, nil, err
-		}
-		said = found.verify(plan)
+	v := verifier{found: found, wrong: map[*dict.Column]bool{}, definition: func(t *dict.Table, c *dict.Column) (dict.Definition, bool) {
+		create, cerr := read.Create(ctx, db, t.Name)
+		err = errors.Join(err, cerr)
+		return read.Definition(create, c)
+	}}
+	if v.verify(plan); err != nil {
+		return nil, nil, err
 	}
-	return read, said, nil
+	return read, v.findings, nil
 }
 
 // seen is what the database says that no catalog has.
@@ -51,32 +53,30 @@ type seen struct {
 
 // verifier collects differences.
 type verifier struct {
-	found    *seen
-	findings []Finding
-	wrong    map[columnOf]bool // columns that differ; whether a person has to see to it
+	found      *seen
+	findings   []Finding
+	wrong      map[*dict.Column]bool // that differ; whether a person has to see to it
+	definition func(t *dict.Table, c *dict.Column) (dict.Definition, bool)
 }
 
-type columnOf struct {
-	table  *dict.Table
-	column string // lower case
-}
-
-// verify names the differences. What it asks for in asked is not known yet: it is read,
-// and verify runs again.
-func (s *seen) verify(plan schema.Plan) []Finding {
-	v := verifier{found: s, wrong: map[columnOf]bool{}}
-	for _, r := range resources(plan) {
-		v.resource(r)
+// verify names the differences. This is all that is looked at.
+func (v *verifier) verify(plan schema.Plan) {
+	for _, r := range plan.Resources {
+		if filled, err := plan.Resource(r.Name); err == nil { // it is one of the plan
+			v.resource(filled)
+		}
 	}
 	for _, t := range plan.Tables {
-		v.foreign(t)
+		v.existing(t)
 	}
 	nodes := plan.Nodes()
-	for _, n := range nodes {
-		for _, e := range n.Parents {
-			if !isParent(plan, n, e) {
-				v.edge(nodes, n, e)
-			}
+	for i, n := range nodes {
+		edges := n.Parents
+		if i < len(plan.Resources) && plan.Resources[i].Parent.Column != "" {
+			edges = edges[1:] // the columns of the first are looked at with the resource
+		}
+		for _, e := range edges {
+			v.edge(nodes, n, e)
 		}
 	}
 	v.foreignKeys(nodes)
@@ -85,26 +85,6 @@ func (s *seen) verify(plan schema.Plan) []Finding {
 	v.counters(plan)
 	v.toolkit()
 	slices.SortStableFunc(v.findings, v.byTable(nodes))
-	return v.findings
-}
-
-// resources are those of the plan, with their defaults.
-func resources(plan schema.Plan) []schema.Resource {
-	var all []schema.Resource
-	for _, r := range plan.Resources {
-		if filled, err := plan.Resource(r.Name); err == nil { // it is one of the plan
-			all = append(all, filled)
-		}
-	}
-	return all
-}
-
-// isParent says whether the edge is a resource's Parent, not one of its Parents: its columns are looked at
-// with the resource.
-func isParent(plan schema.Plan, n schema.Node, e schema.Edge) bool {
-	return slices.ContainsFunc(plan.Resources, func(r schema.Resource) bool {
-		return r.Name == n.Name && r.Parent.Resource == e.Table && slices.Equal(e.Columns, []string{r.Parent.Column})
-	})
 }
 
 // byTable orders differences by their tables, in the order of the plan; the toolkit's
@@ -134,7 +114,6 @@ func (v *verifier) resource(r schema.Resource) {
 		v.triggers(have)
 		if active := v.found.Table(r.Active); i > 0 && active != nil {
 			v.sameColumns(r, active, have)
-			v.sameOrder(r, active, have)
 		}
 	}
 }
@@ -147,7 +126,7 @@ func (v *verifier) table(name, create string) *dict.Table {
 	case have == nil && v.found.hidden[name]:
 		v.report(TableHidden, Difference{Table: name, Problem: "the user has no right on it, so it is not shown, if it exists", Fix: "see cascade-worker verify, which says what to GRANT"}, "")
 	case have == nil:
-		v.report(TableMissing, Difference{Table: name, Problem: Absent, Fix: create}, "")
+		v.report(TableMissing, Difference{Table: name, Problem: "it does not exist", Fix: create}, "")
 	case !have.IsTable():
 		v.report(TableView, Difference{Table: name, Problem: fmt.Sprintf("it is a %s; rows are locked and moved in it", strings.ToLower(have.Kind)), Fix: "make it a table: " + create}, "")
 		return nil
@@ -177,8 +156,9 @@ func (v *verifier) toolkit() {
 			continue
 		}
 		for _, c := range want.Columns {
-			if problem := c.Problem(have.Column(c.Name)); problem != "" {
-				v.wrong[columnOf{have, c.Name}] = true
+			found := have.Column(c.Name)
+			if problem := c.Problem(found); problem != "" {
+				v.wrong[found] = true
 				v.report(ToolkitColumn, Difference{Table: want.Name, Column: c.Name, Problem: problem, Fix: migrate}, "")
 			}
 		}
