@@ -83,9 +83,6 @@ func TestAdopt(t *testing.T) {
 	if out = w.ok("adopt", "ticket"); !strings.HasPrefix(out, "nothing to do: tickets has all that the resource ticket needs") {
 		t.Errorf("at the end: %s", out)
 	}
-	if o := w.run("adopt", "ticket", "--backfill", "--after", "x"); o.code != 2 || !strings.Contains(o.stderr, `--after "x" is no id of ticket`) {
-		t.Errorf("--after x: %s", o)
-	}
 }
 
 // TestAdoptRefuses: what stands against it, with what to do, and no files.

@@ -118,21 +118,17 @@ func Backfill(ctx context.Context, db *sql.DB, say func(format string, args ...a
 		return err
 	}
 	for _, r := range plan.Resources {
-		f, err := adopt.New(ctx, db, plan, r.Name)
-		if err != nil {
-			return err
-		}
-		report, err := f.Run(ctx, db, adopt.Options{Copies: true})
+		report, err := adopt.Backfill(ctx, db, plan, r.Name, adopt.Options{Copies: true})
 		if err != nil {
 			return err
 		}
 		for _, l := range report.Left {
-			err = errors.Join(err, fmt.Errorf("%w: %s %x %q: %w", errAgainst, l.Table, l.ID, l.Name, l.Err))
+			err = errors.Join(err, fmt.Errorf("%w: %s %s %q: %w", errAgainst, l.Table, l.ID, l.Name, l.Err))
 		}
 		if err != nil {
 			return err
 		}
-		say("backfill of %s: %d rows read, %d writes, %d renamed\n", f.Table(), report.Rows, report.Written, report.Copied)
+		say("backfill of %s: %d rows read, %d writes, %d renamed\n", r.Name, report.Rows, report.Written, report.Copied)
 	}
 	return nil
 }

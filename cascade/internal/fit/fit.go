@@ -27,7 +27,7 @@ func Check(ctx context.Context, db *sql.DB, plan schema.Plan) error {
 	if err := declared(ctx, db, plan); err != nil {
 		return err
 	}
-	access, err := live.VerifyPrivileges(ctx, db, plan)
+	access, err := live.VerifyPrivileges(ctx, db, plan, live.Privileges(plan))
 	if err == nil && len(access.Missing) > 0 {
 		return unfit(fmt.Sprintf("the database user %s lacks rights on %s", access.User, output.Plural(len(access.Missing), "table")))
 	}

@@ -10,6 +10,8 @@
 package graph
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -89,7 +91,8 @@ func (t *Trash) Has(columns []string) bool {
 // newGraph makes the graph of a plan that has passed its check.
 func newGraph(plan schema.Plan, cat *catalog.Catalog, indexes indexes) (*Graph, error) {
 	text := cat.Describe(plan)
-	g := &Graph{Fingerprint: catalog.Fingerprint(text), Description: text, Nodes: map[string]*Node{}}
+	sum := sha256.Sum256([]byte(text))
+	g := &Graph{Fingerprint: hex.EncodeToString(sum[:16]), Description: text, Nodes: map[string]*Node{}}
 	for _, n := range plan.Nodes() {
 		made, err := newNode(n, cat)
 		if err != nil {
@@ -168,13 +171,9 @@ func newNode(declared schema.Node, cat *catalog.Catalog) (*Node, error) {
 
 // newTrash refuses what could not be brought back as it was.
 func newTrash(declared schema.Node, table string, cat *catalog.Catalog) (*Trash, error) {
-	names, err := cat.TrashColumns(table)
+	names, err := cat.TrashColumns(table, declared.Triggers)
 	if err != nil {
 		return nil, err
-	}
-	if trigger := cat.InsertTrigger(table, declared.Triggers); trigger != "" {
-		return nil, fmt.Errorf("%w: the trigger %q would run again with each row of %q that comes back; accept it in the plan's triggers, or say trash: none",
-			schema.ErrInvalidPlan, trigger, table)
 	}
 	t := &Trash{From: schema.Quote(schema.TrashTable(table)), Columns: ident.Quotes(names...), names: names, Keep: time.Duration(declared.Trash), lost: map[*Edge]string{}, bits: map[*Edge]int{}}
 	for _, column := range cat.Columns(table) {

@@ -13,7 +13,7 @@ import (
 
 // MayRestore asks, before a job is held for it, whether the user may do what a restore by the plan does.
 func MayRestore(ctx context.Context, db onerow.DB, plan schema.Plan) error {
-	access, err := live.VerifyRestorePrivileges(ctx, db, plan)
+	access, err := live.VerifyPrivileges(ctx, db, plan, live.RestorePrivileges(plan))
 	if err != nil || len(access.Missing) == 0 {
 		return err
 	}

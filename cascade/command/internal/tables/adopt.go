@@ -23,7 +23,6 @@ type Adopt struct {
 	Number   int64  `placeholder:"N" help:"The number of the first file (1, or the one behind the last in --out)."`
 	Backfill bool   `help:"Fill in the keys of names, instead of printing files: between the files before it and those behind it."`
 	Copies   bool   `help:"With --backfill: rename rows whose name is taken to \"Name (Copy 1)\", as activating them would."`
-	After    string `placeholder:"ID" help:"With --backfill: begin behind this row, where an earlier run has ended."`
 }
 
 // Run prints files, or fills in keys.
@@ -59,8 +58,8 @@ func (c *Adopt) check(a *shell.App, plan schema.Plan) error {
 	}
 	throttled := c.Load != 0 || c.MaxLag != 0 || c.MaxThreadsRunning != 0 || len(c.Replica)+len(c.ThrottleQuery) > 0
 	switch {
-	case !c.Backfill && (c.Copies || c.After != "" || throttled):
-		return usage.Errorf("--copies, --after and throttles are for --backfill; printing files changes nothing")
+	case !c.Backfill && (c.Copies || throttled):
+		return usage.Errorf("--copies and throttles are for --backfill; printing files changes nothing")
 	case c.Backfill && (c.Out != "" || c.Number != 0):
 		return usage.Errorf("--out and --number are for files, which --backfill does not write")
 	case c.Number < 0:
@@ -105,13 +104,6 @@ func are(n int) string {
 
 // backfill fills in what no DDL can.
 func (c *Adopt) backfill(ctx context.Context, a *shell.App, db *sql.DB, plan schema.Plan) error {
-	f, err := adopt.New(ctx, db, plan, c.Resource)
-	if errors.Is(err, adopt.ErrNotReady) {
-		return output.Said(fmt.Sprintf("%s is not ready for the backfill: %s; see %s adopt %s", c.Resource, output.Detail(err, adopt.ErrNotReady), output.ProgramName, c.Resource), err)
-	}
-	if err != nil {
-		return err
-	}
 	throttles, err := a.Throttles(c.ThrottleFlags)
 	if err != nil {
 		return err
@@ -119,41 +111,29 @@ func (c *Adopt) backfill(ctx context.Context, a *shell.App, db *sql.DB, plan sch
 	show := shell.NewCounter(a)
 	pace := shell.NewPacer(a, db, c.Load, throttles, show)
 	var rows, written int64
-	last := c.After
-	report, err := f.Run(ctx, db, adopt.Options{Copies: c.Copies, After: c.After, OnPage: func(ctx context.Context, p adopt.Page) error {
+	report, err := adopt.Backfill(ctx, db, plan, c.Resource, adopt.Options{Copies: c.Copies, OnPage: func(ctx context.Context, p adopt.Page) error {
 		rows, written = rows+int64(p.Rows), written+int64(p.Written+p.Copied)
-		if p.Last != nil && p.Table == f.Table() {
-			last = f.Show(p.Last)
-		}
 		show.Say(func() string {
-			return fmt.Sprintf("%s: %s read, %s, now %s", p.Table, output.Plural(int(rows), "row"), output.Plural(int(written), "write"), last)
+			return fmt.Sprintf("%s: %s read, %s, now %s", p.Table, output.Plural(int(rows), "row"), output.Plural(int(written), "write"), p.Last)
 		})
 		return pace.Wait(ctx)
 	}})
-	if errors.Is(err, adopt.ErrInvalidPosition) {
-		return usage.Errorf("--after %q is no id of %s", c.After, c.Resource)
+	if errors.Is(err, adopt.ErrNotReady) {
+		return output.Said(fmt.Sprintf("%s is not ready for the backfill: %s; see %s adopt %s", c.Resource, output.Detail(err, adopt.ErrNotReady), output.ProgramName, c.Resource), err)
 	}
-	err = errors.Join(err, show.End())
-	if err != nil {
-		line := output.Plural(int(written), "write")
-		if last != "" {
-			line += "; go on with --after " + output.Printable(last) + ", or from the begin"
-		}
-		perr := a.Note("%s", line)
-		return errors.Join(err, perr)
+	if err = errors.Join(err, show.End()); err != nil {
+		return errors.Join(err, a.Note("%s; run it again", output.Plural(int(written), "write")))
 	}
-	return c.told(a, f, report)
+	return c.told(a, report)
 }
 
 // told prints the rows that were left, and how it ended.
-func (c *Adopt) told(a *shell.App, f *adopt.Filler, r adopt.Report) error {
+func (c *Adopt) told(a *shell.App, r adopt.Report) error {
 	var b strings.Builder
 	for _, l := range r.Left {
-		line := output.Printable(fmt.Sprintf("%s %s", l.Table, f.Show(l.ID)))
+		line := output.Printable(l.Table + " " + l.ID)
 		for _, owner := range l.Owner {
-			if owner != nil {
-				line += " of " + output.Printable(f.Show(owner))
-			}
+			line += " of " + output.Printable(owner)
 		}
 		if l.Name != "" {
 			line += fmt.Sprintf(", %q", output.Shorten(output.Printable(l.Name), 60))
@@ -178,7 +158,7 @@ func (c *Adopt) told(a *shell.App, f *adopt.Filler, r adopt.Report) error {
 	if err := a.Say("%s", b.String()); err != nil {
 		return err
 	}
-	if !r.Whole() {
+	if !r.Whole {
 		return shell.ErrReported
 	}
 	return nil

@@ -50,7 +50,7 @@ func (c *Verify) Run(ctx context.Context, a *shell.App) error {
 	} else if err != nil {
 		return err
 	}
-	access, err := live.VerifyPrivileges(ctx, db, plan)
+	access, err := live.VerifyPrivileges(ctx, db, plan, live.Privileges(plan))
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (c *Verify) printGrants(a *shell.App, plan schema.Plan) error {
 		needs = append(needs, live.RestorePrivileges(plan)...)
 	}
 	for _, p := range needs {
-		fmt.Fprintf(&b, "%s;\n", output.OneLine(p.Grant(cfg.DBName, live.Grantee(c.Grants))))
+		fmt.Fprintf(&b, "%s;\n", output.OneLine(p.Grant(cfg.DBName, c.Grants)))
 	}
 	return a.Print(b.String())
 }

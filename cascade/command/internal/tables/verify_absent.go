@@ -15,7 +15,7 @@ import (
 func absent(found []live.Difference) map[string]bool {
 	tables := map[string]bool{}
 	for _, d := range found {
-		if d.Absent() {
+		if d.Absent {
 			tables[d.Table] = true
 		}
 	}
@@ -42,7 +42,7 @@ func inOneLine(plan schema.Plan, database string, found []live.Difference) (line
 	for _, d := range found {
 		switch {
 		case toolkit && ddl.Has(d.Table), nothing && slices.Contains(ours, d.Table): // said
-		case gone[d.Table] && !d.Absent(): // such as rights on what is not there
+		case gone[d.Table] && !d.Absent: // such as rights on what is not there
 		default:
 			rest = append(rest, d)
 		}
