@@ -16,16 +16,14 @@ import (
 func (p Plan) DDL() []string {
 	var stmts []string
 	for _, r := range p.Resources {
-		stmts = append(stmts, p.filled(r).DDL()...)
+		stmts = append(stmts, p.filled(r).ddl()...)
 	}
 	return stmts
 }
 
-// DDL returns the CREATE TABLE statements of the resource's tables: the active one and, where there is one,
-// the archive. What the plan and the parent say of its columns, their types and the tenant, it knows if it
-// came from [Plan.Resource].
-func (r Resource) DDL() []string {
-	r = r.withDefaults()
+// ddl returns the CREATE TABLE statements of the resource's tables: the active one and, where there is one,
+// the archive.
+func (r Resource) ddl() []string {
 	var stmts []string
 	for _, t := range r.Shape() {
 		var lines []string

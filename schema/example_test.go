@@ -6,10 +6,10 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// The table of a resource that is added to a plan, for a migration of the application's own.
-func ExampleResource_DDL() {
+// The tables of a plan, for a migration of the application's own.
+func ExamplePlan_DDL() {
 	comment := schema.Resource{Name: "comment", Owner: "user_id", Columns: []schema.Column{{Name: "body", Type: "TEXT NOT NULL"}}}
-	for _, table := range comment.DDL() {
+	for _, table := range (schema.Plan{Resources: []schema.Resource{comment}}).DDL() {
 		fmt.Println(table + ";")
 	}
 	// Output:

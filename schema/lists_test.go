@@ -16,7 +16,7 @@ func TestListIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	const long, due = "user_id_tenant_id_status_due_at_id", "tenant_id_user_id_due_at"
-	ddl := strings.Join(ticket.DDL(), "\n")
+	ddl := strings.Join(livetest.Tickets().DDL(), "\n")
 	for _, line := range []string{"KEY `" + long + "` (`user_id`, `tenant_id`, `status`, `due_at`, `id`)", "KEY `" + long + "` (`user_id`, `tenant_id`, `deletion_id`, `status`, `due_at`, `id`)"} {
 		if strings.Count(ddl, line) != 1 {
 			t.Errorf("%s is not there once:\n%s", line, ddl)

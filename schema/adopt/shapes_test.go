@@ -95,11 +95,7 @@ func TestShapes(t *testing.T) {
 				dbtest.Exec(t, db, fmt.Sprintf("INSERT INTO ticket VALUES ("+c.expr+", %d, 'É%d', 'Name %d', '2020-02-02 02:02:02')", i, i%2, i%3, i/6))
 			}
 			dbtest.Exec(t, db, "UPDATE ticket SET desk = NULL, moved = moved ORDER BY id LIMIT 1")
-			room, err := plan.Resource("room")
-			if err != nil {
-				t.Fatal(err)
-			}
-			dbtest.Exec(t, db, room.DDL()[0])
+			dbtest.Exec(t, db, plan.DDL()[0])
 			before := shown(t, db)
 			a := planned(t, db, plan)
 			for _, d := range a.Against {

@@ -77,11 +77,11 @@ func Plan(ctx context.Context, db onerow.DB, old schema.Plan, roots []string, so
 	if err := p.Check(); err != nil {
 		return fail(fmt.Errorf("%w: %w", ErrNoPlan, err))
 	}
-	blind, err := live.Blind(ctx, db, p)
+	access, err := live.VerifyPrivileges(ctx, db, p, nil)
 	if err != nil {
 		return fail(fmt.Errorf("schema: discover: %w", err))
 	}
-	return p, append(blind, d.notes(p)...), d.guess(p, references), nil
+	return p, append(access.Blind, d.notes(p)...), d.guess(p, references), nil
 }
 
 // discovery walks the foreign keys of a database.

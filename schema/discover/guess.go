@@ -114,14 +114,13 @@ type words struct {
 	tails map[string]int      // how many tables have this first word and this tail
 	ends  map[string]int      // how many tables have this tail, or are called so
 	first map[string]int      // how many tables have this first word
-	heads map[string]bool     // what tables are called, without a prefix that most of them have, in the plural, too
 }
 
 // generic are names of keys that say nothing about the table.
 var generic = []string{"id", "uuid", "guid", "key", "code", "name", "no", "nr", "oid", "pk", "rowid", "seq", "type"}
 
 func (d *discovery) wordsOf() words {
-	w := words{map[string][]string{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]bool{}}
+	w := words{map[string][]string{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}}
 	prefix := d.prefix()
 	for _, t := range d.found.Tables {
 		if key := t.Primary(); len(key) == 1 {
@@ -141,7 +140,6 @@ func (d *discovery) wordsOf() words {
 				w.ends[form]++
 			}
 		}
-		w.heads[strings.TrimPrefix(base, prefix)] = true
 		for _, word := range []string{base, strings.TrimPrefix(base, prefix)} {
 			for _, form := range singular(word) {
 				if !slices.Contains(w.of[t.Name], form) {

@@ -44,35 +44,9 @@ func (w words) likely(t *dict.Table, c *dict.Column, to *dict.Table) string {
 		return "its name begins with the key's"
 	case !own && w.elsewhere(t.Name, name, keyName, to.Name):
 		return "no other table's name ends so"
-	case !own && strings.EqualFold(c.Full, key.Full):
-		if word := w.short(name, keyName, to.Name); word != "" {
-			return "its name may be short for " + word
-		}
 	}
 	return ""
 }
-
-// short is the word for a table that a column's name begins and does not end, org_id of organization, where
-// all tables whose names begin so are that one or called after it.
-func (w words) short(column, keyName, to string) string {
-	stem, found := strings.CutSuffix(column, "_"+keyName)
-	if !found || len(stem) < leastShort || strings.Contains(stem, "_") || !slices.Contains(generic, keyName) {
-		return ""
-	}
-	for _, word := range w.of[to] {
-		others := false
-		for head := range w.heads {
-			others = others || strings.HasPrefix(head, stem) && !strings.HasPrefix(head, word)
-		}
-		if strings.HasPrefix(word, stem) && word != stem && !others && w.ends[stem] == 0 {
-			return word
-		}
-	}
-	return ""
-}
-
-// leastShort is how many letters say a word.
-const leastShort = 3
 
 // itself says why a column refers to a row of the same table.
 func (w words) itself(t *dict.Table, name, keyName string) string {

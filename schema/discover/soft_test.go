@@ -213,30 +213,6 @@ func TestDiscoverNames(t *testing.T) {
 	}
 }
 
-// TestDiscoverShort: what a column's name is short for, where only one table can be meant.
-func TestDiscoverShort(t *testing.T) {
-	db := livetest.Migrated(t,
-		"CREATE TABLE organization (id INT PRIMARY KEY)", "CREATE TABLE organization_role (id INT PRIMARY KEY, org_id INT, role_id INT)",
-		"CREATE TABLE account (id INT PRIMARY KEY, org_id INT, org_parent_id INT)", "CREATE TABLE other (id INT PRIMARY KEY, org_id BIGINT, or_id INT)",
-		"CREATE TABLE component (id INT PRIMARY KEY)", "CREATE TABLE company (id INT PRIMARY KEY, com_id INT)")
-	for root, want := range map[string][]string{
-		"organization": {"account.org_id: its name may be short for organization", "organization_role.org_id: its name may be short for organization"},
-		"component":    nil, "company": nil,
-	} {
-		_, _, list, err := discover.Plan(t.Context(), db, schema.Plan{}, []string{root}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, p := range list {
-			got = append(got, fmt.Sprintf("%s.%s: %s", p.Table, p.Edge.Columns[0], p.Evidence[0]))
-		}
-		if slices.Sort(got); !slices.Equal(got, want) {
-			t.Errorf("%s: %q", root, got)
-		}
-	}
-}
-
 // TestDiscoverStays: what is proposed for a table whose rows stay, the plan may have.
 func TestDiscoverStays(t *testing.T) {
 	db := livetest.Migrated(t, "CREATE TABLE house (id INT PRIMARY KEY)", "CREATE TABLE letter (id INT PRIMARY KEY, house_id INT, old_house_id INT NOT NULL, KEY (house_id), KEY (old_house_id))")

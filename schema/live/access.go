@@ -32,7 +32,8 @@ type Access struct {
 // from the user, a role, or a grant on the database, the table or its columns.
 //
 // Two statements, and one for each right, and those of [catalog.Read] where a plan with a trash
-// detaches rows; none of them locks or reads a row. What does not exist is left to [Verify].
+// detaches rows; none of them locks or reads a row. What does not exist is left to [Verify]. Without needs it
+// only says what the user may not be shown.
 // Errors: [schema.ErrInvalidPlan] and the driver's.
 func VerifyPrivileges(ctx context.Context, db onerow.DB, plan schema.Plan, needs []Privilege) (Access, error) {
 	if err := plan.Check(); err != nil {
@@ -70,16 +71,6 @@ func VerifyPrivileges(ctx context.Context, db onerow.DB, plan schema.Plan, needs
 	}
 	a.Blind = g.blind(a, plan)
 	return a, nil
-}
-
-// Blind says what the user may not be shown of the plan's tables, as [Access] does. Two statements.
-func Blind(ctx context.Context, db onerow.DB, plan schema.Plan) ([]Note, error) {
-	var a Access
-	g, err := readGrants(ctx, db, &a)
-	if err != nil {
-		return nil, err
-	}
-	return g.blind(a, plan), nil
 }
 
 // explainSQL asks for the right in the way of the worker's statements, but for no row.

@@ -20,7 +20,7 @@
 // # What is not
 //
 //   - It sees what its user is shown: not triggers without the right TRIGGER, not tables without any right,
-//     not what has changed since it looked. [Blind] says what may not be shown.
+//     not what has changed since it looked. [Access].Blind says what may not be shown.
 //   - It does not know rows that refer to nothing.
 //
 // # Statements
@@ -28,7 +28,6 @@
 //	Verify             11, on MySQL 10 and 1 for each table that numbers its rows and has an archive; 1 more for
 //	                   each table that is not shown, or of which a column is to be changed
 //	VerifyPrivileges   2, and 1 for each right
-//	Blind              2
 //
 // Open this package when a program asks whether its database fits its plan.
 package live

@@ -37,9 +37,6 @@ func (r right) text() string {
 	return r.verb
 }
 
-// String is the privilege on one line: "SELECT, DELETE on project".
-func (p Privilege) String() string { return strings.Join(p.Rights, ", ") + " on " + p.Table }
-
 // Grant returns the statement that gives the privilege on the table of a database to a user, "app@10.0.0.%".
 // Without a host it is any host.
 func (p Privilege) Grant(database, user string) string { return p.grant(database, grantee(user)) }

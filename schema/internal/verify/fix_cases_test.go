@@ -84,10 +84,10 @@ func fixCases() []fixCase {
 }
 
 func tableFixes() []fixCase {
-	archive := fixPlan().Resources[0].DDL()[1]
+	archive := fixPlan().DDL()[1]
 	return []fixCase{
 		{kind: TableMissing, name: "archive", broken: []string{"DROP TABLE project_archive"}, recipe: []string{archive}},
-		{kind: TableMissing, name: "active", broken: []string{"DROP TABLE project"}, recipe: []string{fixPlan().Resources[0].DDL()[0]}, left: []Kind{CounterBehind}},
+		{kind: TableMissing, name: "active", broken: []string{"DROP TABLE project"}, recipe: []string{fixPlan().DDL()[0]}, left: []Kind{CounterBehind}},
 		{kind: TableView, name: "view", broken: []string{"DROP TABLE project_archive", "CREATE VIEW project_archive AS SELECT * FROM project"},
 			recipe: []string{"DROP VIEW project_archive", archive}, may: []string{"project_archive"}},
 		{kind: TableEngine, name: "resource", broken: []string{"ALTER TABLE project DROP KEY one_name, DROP KEY next_copy", "ALTER TABLE project ENGINE=MyISAM"}, sql: "ENGINE=InnoDB", may: []string{"project engine"}},

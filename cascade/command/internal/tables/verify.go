@@ -95,7 +95,7 @@ func printAccess(a *shell.App, access live.Access, lacks map[string]bool) error 
 	var b strings.Builder
 	for _, p := range access.Needs {
 		if !lacks[p.Table] {
-			fmt.Fprintf(&b, "needs: %s (proved)\n", output.OneLine(p.String()))
+			fmt.Fprintf(&b, "needs: %s (proved)\n", output.OneLine(strings.Join(p.Rights, ", ")+" on "+p.Table))
 		}
 	}
 	for _, n := range access.Blind {
