@@ -94,7 +94,7 @@ func (s *Source) walkBy(declared schema.Edge, cat *catalog.Catalog, all indexes)
 			if _, constant := condition(declared, column); has(order, column) || constant && !has(declared.Columns, column) {
 				continue
 			}
-			if rowkey.Check(cat, s.Name, []string{column}) != nil {
+			if _, err := rowkey.New(cat, s.Name, []string{column}); err != nil {
 				return false
 			}
 			order = append(order, column)
