@@ -95,16 +95,11 @@ func Rows(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64, o Opti
 	if err := plan.Check(); err != nil {
 		return Progress{}, err
 	}
-	g, err := graph.Read(ctx, db, plan)
-	if err != nil {
-		return Progress{}, fmt.Errorf("cascade: restore job %d: %w", jobID, err)
+	r := restoring{p: Progress{JobID: jobID}}
+	var err error
+	if r.graph, err = graph.Read(ctx, db, plan); err == nil {
+		err = r.begin(ctx, db)
 	}
-	return rows(ctx, db, g, jobID, o)
-}
-
-func rows(ctx context.Context, db *sql.DB, g *graph.Graph, jobID int64, o Options) (Progress, error) {
-	r := restoring{p: Progress{JobID: jobID}, graph: g}
-	err := r.begin(ctx, db)
 	if err == nil {
 		err = r.read(ctx, db)
 	}
@@ -112,7 +107,7 @@ func rows(ctx context.Context, db *sql.DB, g *graph.Graph, jobID int64, o Option
 		var turn restore.Turn
 		err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 			if err = queue.FenceRestore(ctx, tx, r.held); err == nil {
-				turn, err = restore.Batch(ctx, tx, g, r.job, before, o.Batch)
+				turn, err = restore.Batch(ctx, tx, r.graph, r.job, before, o.Batch)
 			}
 			return err
 		})

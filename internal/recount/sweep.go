@@ -9,16 +9,13 @@ import (
 // Sweep does one batch after the other until ctx ends, with a pause behind one that leaves no more to do.
 func Sweep(ctx context.Context, pause time.Duration, batch func(context.Context) (more bool)) {
 	for {
-		more := batch(ctx)
-		if more && ctx.Err() == nil {
+		if batch(ctx) && ctx.Err() == nil {
 			continue
 		}
-		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return
-		case <-timer.C:
+		case <-time.After(pause):
 		}
 	}
 }

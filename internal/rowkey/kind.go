@@ -237,14 +237,7 @@ func (p part) unfit(literal string) string {
 	if err != nil || n <= p.length && (n == p.length || !p.fixed) {
 		return ""
 	}
-	return fmt.Sprintf("it has %d %s, %q has %d %ss", n, plural(n, unit), p.name, p.length, unit)
-}
-
-func plural(n int, unit string) string {
-	if n == 1 {
-		return unit
-	}
-	return unit + "s"
+	return fmt.Sprintf("its length is %d, %q has %d %ss", n, p.name, p.length, unit)
 }
 
 // unescape undoes what onerow.EncodeKey does to text.

@@ -84,12 +84,6 @@ func (c Codec) Names() (names []string) {
 	return names
 }
 
-// Check says whether New would succeed.
-func Check(cat *catalog.Catalog, table string, columns []string) error {
-	_, err := New(cat, table, columns)
-	return err
-}
-
 // Ordered is the codec whose keys sort as an index does: enum and set columns by number
 // instead of label. Its keys are of no use to Encode.
 func (c Codec) Ordered() Codec {

@@ -230,11 +230,11 @@ func TestComposite(t *testing.T) {
 		}
 	}
 	for _, column := range []string{"f", "ts", "j", "none"} {
-		if err := Check(cat, "t", []string{column}); !errors.Is(err, ErrType) || !strings.Contains(err.Error(), column) {
+		if _, err := New(cat, "t", []string{column}); !errors.Is(err, ErrType) || !strings.Contains(err.Error(), column) {
 			t.Errorf("%s: %v", column, err)
 		}
 	}
-	if err := Check(cat, "t", nil); !errors.Is(err, ErrType) {
+	if _, err := New(cat, "t", nil); !errors.Is(err, ErrType) {
 		t.Error(err)
 	}
 	dates, err := New(cat, "t", []string{"d"})
