@@ -11,18 +11,15 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// Archive moves an active row to the archive table, where its name is free for
-// others. The row keeps its id. Archiving what is archived is a
-// no-op.
+// Archive moves an active row to the archive table, where its name is free for others. The row keeps its id.
+// Archiving what is archived is a no-op.
 //
-// The row is locked by its key, copied, and deleted where id and version are those
-// that were read; at every commit it is in exactly one of the two tables. Errors:
-// [onerow.ErrNotFound]; [ErrParentNotFound] where the row above is being deleted;
-// [ErrIDReused] where the archive has another row of this id;
+// The row is locked by its key, copied, and deleted where id and version are those that were read; at every
+// commit it is in exactly one of the two tables. Errors: [onerow.ErrNotFound]; [ErrParentNotFound] where the
+// row above is being deleted; [ErrIDReused] where the archive has another row of this id;
 // [onerow.ErrOutcomeUnknown], after which it may simply be called again.
 //
-// Atomic: the move and the quota mark. Statements on a pool: BEGIN, SELECT, INSERT,
-// DELETE, SELECT, mark, COMMIT, and one for a parent; 5 when the row is archived already.
+// Atomic: the move and the quota mark.
 func (r *Of[T, ID, Owner]) Archive(ctx context.Context, db onerow.DB, id ID) (onerow.Result[T], error) {
 	return answer[T](r.untyped.archive(ctx, db, id))
 }
@@ -31,10 +28,7 @@ func (r *untyped) archive(ctx context.Context, db onerow.DB, id any) (result, er
 	if r.res.Archive == "" {
 		return result{}, fmt.Errorf("%w: %q has no archive", ErrUnsupported, r.res.Name)
 	}
-	c, err := r.call("archive", id)
-	if err != nil {
-		return result{}, err
-	}
+	c := r.call("archive", id)
 	return r.run(ctx, db, c, func(ctx context.Context, tx *onerow.Tx) (res result, err error) {
 		h, found, err := r.lock(ctx, tx, schema.Active, c.id)
 		switch {
@@ -43,13 +37,7 @@ func (r *untyped) archive(ctx context.Context, db onerow.DB, id any) (result, er
 		case !found:
 			return r.alreadyIn(ctx, tx, schema.Archived, c.id)
 		}
-		if err := r.refuseTwin(ctx, tx, h, c.id); err != nil {
-			return res, err
-		}
-		if err := r.lockParent(ctx, tx, h.parent, true); err != nil {
-			return res, err
-		}
-		if res, err = r.moveAcross(ctx, tx, h, schema.Archived, c.id, r.toArchive(c.id, nil, nil)); err != nil {
+		if res, err = r.moveAcross(ctx, tx, h, schema.Archived, c.id, r.copyToArchive(c.id, nil, nil)); err != nil {
 			return res, r.twinFirst(ctx, tx, c.id, err)
 		}
 		if err := r.give(ctx, tx, &h); err != nil {
@@ -61,18 +49,18 @@ func (r *untyped) archive(ctx context.Context, db onerow.DB, id any) (result, er
 
 // sqlToArchive copies a row that is locked by its primary key; remove follows. Its parameters: the deletion
 // that hides it and where it was, or NULLs where it is merely archived; the id.
-const sqlToArchive = `INSERT INTO {archive} ({shared}, archived_at, deletion_id, deleted_from) SELECT {kept}, UTC_TIMESTAMP(6), ?, ? FROM {active} WHERE {byID}`
+const sqlToArchive = `{inUTC}INSERT INTO {archive} ({shared}, archived_at, deletion_id, deleted_from) SELECT {kept}, UTC_TIMESTAMP(6), ?, ? FROM {active} WHERE {byID}`
 
-// toArchive copies a locked active row to the archive. deletionID and from are nil for a row that is merely
-// archived.
-func (r *untyped) toArchive(id any, deletionID, from any) onerow.Stmt {
-	return onerow.Stmt{Query: r.textInUTC(sqlToArchive), Args: []any{deletionID, from, id}, One: true}
+// copyToArchive copies a locked active row to the archive. deletionID and from are nil for a row that is
+// merely archived.
+func (r *untyped) copyToArchive(id any, deletionID, from any) onerow.Stmt {
+	return guarded(r.text(sqlToArchive), deletionID, from, id)
 }
 
-// copied are the values of the columns that both tables have, in a row that changes its table: under its own
-// name, and under the one that comes as four parameters. The flag "over quota" is not copied: archived rows
-// do not count.
-func (r *untyped) copied() (kept, named string) {
+// copiedValues are the values of the columns that both tables have, in a row that changes its table: under
+// its own name, and under the one that comes as four parameters. The flag "over quota" is not copied:
+// archived rows do not count.
+func (r *untyped) copiedValues() (kept, named string) {
 	name := r.nameColumns()
 	for i, column := range r.res.Shared() {
 		value := ident.Quote(column)
@@ -96,10 +84,17 @@ func (r *untyped) copied() (kept, named string) {
 	return kept, named
 }
 
-// moveAcross copies a locked row to the table of another state, removes it from its own, and returns it as it
-// is then. That each met one row is not counted: the look behind them finds the row, and sees whether it is
-// still in the first table (held.twin), for a transaction sees its own writes in any snapshot.
-func (r *untyped) moveAcross(ctx context.Context, tx *onerow.Tx, h held, to schema.State, id any, move onerow.Stmt) (result, error) {
+// moveAcross locks the row above, copies a locked row to the table of another state, removes it from its own,
+// and returns it as it is then. That each met one row is not counted: the look behind them finds the row, and
+// sees whether it is still in the first table (lockedRow.twin), for a transaction sees its own writes in any
+// snapshot.
+func (r *untyped) moveAcross(ctx context.Context, tx *onerow.Tx, h lockedRow, to schema.State, id any, move onerow.Stmt) (result, error) {
+	if err := r.refuseTwin(ctx, tx, h, id); err != nil {
+		return result{}, err
+	}
+	if err := r.lockParent(ctx, tx, h.parent, true); err != nil {
+		return result{}, err
+	}
 	remove := r.remove(h, id)
 	move.One, remove.One = false, false
 	now, found, err := r.lock(ctx, tx, to, id, move, remove)
@@ -129,24 +124,20 @@ func (r *untyped) alreadyIn(ctx context.Context, tx *onerow.Tx, state schema.Sta
 	return result{}, onerow.ErrNotFound
 }
 
-// Activate moves an archived row back to the active table. It never fails because
-// its name is taken meanwhile: the row is then renamed to "Name (Copy 1)",
-// "Name (Copy 2)" and so on, and the unique index decides each try. The next
-// number is the highest in use plus one, found by one look-up over the index
-// (owner, stem_key, copy_no); so the number of statements does not grow with the
-// number of copies. Where somebody has typed the last number, names.MaxCopy, it is the
-// highest below a number that is drawn. Activating what is active is a no-op.
+// Activate moves an archived row back to the active table. If its name is taken meanwhile, the row is renamed
+// to "Name (Copy 1)", "Name (Copy 2)" and so on, and the unique index decides each try. The next number is
+// the highest in use plus one, found by one look-up over the index (owner, stem_key, copy_no): the number of
+// statements does not grow with the number of copies. Where somebody has typed the last number,
+// names.MaxCopy, it is the highest below a number that is drawn. Activating what is active is a no-op.
 //
-// Errors means: [onerow.ErrNotFound], [ErrParentNotFound], [ErrIDReused] where the active
-// table has another row of this id, [ErrNoFreeName] after 100 conflicts, as where nearly
-// all 999,999 copies are used, [ErrConflict] where another unique index of
-// the application's refuses the row under any name,
-// [onerow.ErrOutcomeUnknown], after which it may simply be called again.
+// Errors: [onerow.ErrNotFound]; [ErrParentNotFound]; [ErrIDReused] where the active table has another row of
+// this id; [ErrNoFreeName] after 100 conflicts, as where nearly all 999,999 copies are used; [ErrConflict]
+// where another unique index of the application's refuses the row under any name; [onerow.ErrOutcomeUnknown],
+// after which it may simply be called again.
 //
-// Atomic: the move, the new name and the quota mark. Statements on a pool: BEGIN,
-// SELECT, INSERT, DELETE, SELECT, mark, COMMIT, and one for a parent. The first SELECT sees
-// whether the name is taken. If it is taken after that, or in a joined transaction, each
-// conflict costs a ROLLBACK, the look-up and another try.
+// Atomic: the move, the new name and the quota mark. The first SELECT sees whether the name is taken. If it
+// is taken after that, or in a joined transaction, each conflict costs a ROLLBACK, the look-up and another
+// try.
 func (r *Of[T, ID, Owner]) Activate(ctx context.Context, db onerow.DB, id ID) (onerow.Result[T], error) {
 	return answer[T](r.untyped.activate(ctx, db, id))
 }
@@ -155,10 +146,7 @@ func (r *untyped) activate(ctx context.Context, db onerow.DB, id any) (result, e
 	if r.res.Archive == "" {
 		return result{}, fmt.Errorf("%w: %q has no archive", ErrUnsupported, r.res.Name)
 	}
-	c, err := r.call("activate", id)
-	if err != nil {
-		return result{}, err
-	}
+	c := r.call("activate", id)
 	return r.bringBack(ctx, db, c, func(ctx context.Context, tx *onerow.Tx) (back, error) {
 		h, found, err := r.lockToActivate(ctx, tx, c.id)
 		if err != nil {
@@ -176,13 +164,13 @@ func (r *untyped) activate(ctx context.Context, db onerow.DB, id any) (result, e
 // is nothing to do, or else the locked row.
 type back struct {
 	answer *result
-	held   held
+	held   lockedRow
 }
 
 // bringBack moves the row that find locked to the active table, under its own name
 // or the next free copy of it.
 func (r *untyped) bringBack(ctx context.Context, db onerow.DB, c call, find func(context.Context, *onerow.Tx) (back, error)) (result, error) {
-	return r.untilNamed(ctx, db, c, func(ctx context.Context, tx *onerow.Tx, copyNo int) (res result, err error) {
+	return r.underFreeName(ctx, db, c, func(ctx context.Context, tx *onerow.Tx, copyNo int) (res result, err error) {
 		b, err := find(ctx, tx)
 		if err != nil {
 			return res, err
@@ -212,7 +200,7 @@ const sqlLockToActivate = `SELECT ` + lockedArchived + `, EXISTS (SELECT 1 FROM 
 
 // lockToActivate locks an archived row and finds the copy number to try first. That is a hint, the index
 // decides. In the caller's transaction the snapshot may be old, so there its own name is tried first.
-func (r *untyped) lockToActivate(ctx context.Context, tx *onerow.Tx, id any) (held, bool, error) {
+func (r *untyped) lockToActivate(ctx context.Context, tx *onerow.Tx, id any) (lockedRow, bool, error) {
 	if !r.res.Named() {
 		return r.lock(ctx, tx, schema.Archived, id)
 	}
@@ -235,22 +223,16 @@ func (r *untyped) sameOwner() (conditions string) {
 
 // sqlToActive copies a row that is locked by its primary key; remove follows. The unique index (owner, name
 // key) decides. Its parameters: the name's four columns, where there is a name, and the id.
-const sqlToActive = `INSERT INTO {active} ({shared}) SELECT {named} FROM {archive} WHERE {byID}`
+const sqlToActive = `{inUTC}INSERT INTO {active} ({shared}) SELECT {named} FROM {archive} WHERE {byID}`
 
 // moveToActive copies a locked archived row to the active table under its own
 // name (copyNo 0) or as a copy, and removes it from the archive. It returns the row as it is then.
-func (r *untyped) moveToActive(ctx context.Context, tx *onerow.Tx, h held, id any, copyNo int) (res result, err error) {
-	if err := r.refuseTwin(ctx, tx, h, id); err != nil {
-		return res, err
-	}
-	if err := r.lockParent(ctx, tx, h.parent, true); err != nil {
-		return res, err
-	}
+func (r *untyped) moveToActive(ctx context.Context, tx *onerow.Tx, h lockedRow, id any, copyNo int) (res result, err error) {
 	name, args, err := r.nameOf(h, copyNo)
 	if err != nil {
 		return res, err
 	}
-	res, err = r.moveAcross(ctx, tx, h, schema.Active, id, onerow.Stmt{Query: r.textInUTC(sqlToActive), Args: append(args, id)})
+	res, err = r.moveAcross(ctx, tx, h, schema.Active, id, guarded(r.text(sqlToActive), append(args, id)...))
 	if mysqlerr.Classify(err) != mysqlerr.Duplicate {
 		return res, err
 	}
@@ -259,5 +241,5 @@ func (r *untyped) moveToActive(ctx context.Context, tx *onerow.Tx, h held, id an
 			return res, terr
 		}
 	}
-	return res, r.busy(tx, attempt{id: id, from: schema.Archived, owner: h.owner, name: name}, copyNo, err)
+	return res, r.nameRefused(tx, attempt{id: id, from: schema.Archived, owner: h.owner, name: name}, copyNo, err)
 }

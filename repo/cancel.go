@@ -4,30 +4,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
 )
 
-// CancelDelete takes back a deletion whose grace period has not ended: its job is
-// cancelled and exactly that deletion's row returns to where it was, under its
-// name or, if that is taken meanwhile, as a copy (see [Of.Activate]). What was
-// not deleted, or was brought back already, is a no-op.
+// CancelDelete takes back a deletion whose grace period has not ended: its job is cancelled and exactly that
+// deletion's row returns to where it was, under its name or, if that is taken meanwhile, as a copy (see
+// [Of.Activate]). What was not deleted, or was brought back already, is a no-op.
 //
-// The job decides: it is cancelled where it is still scheduled, or held, under the row's
-// deletion id, else it is [ErrTooLate]. Where the row cannot come back - another unique index
-// of the application's refuses it ([ErrConflict]), no name is free ([ErrNoFreeName]), the active table has
-// another row of the id ([ErrIDReused]), or a foreign key, a CHECK or a trigger refuses it - the deletion is
-// held, also past its grace period: until a later CancelDelete brings the row back, or a Delete or a retry of
-// the job lets it go on. In a caller's transaction that counts only if the caller commits. A deletion is not
-// held, and goes on, where the row above is gone ([ErrParentNotFound]), and after an error that a later call
-// may not meet: one that is [onerow.Retryable], the end of ctx, a state of the server. Other errors:
-// [onerow.ErrNotFound] where there never was such a row, those of Activate, and [onerow.ErrOutcomeUnknown],
-// after which it may simply be called again.
+// The job decides: it is cancelled under the row's deletion id where it is still scheduled, or held, else it
+// is [ErrTooLate]. Where the row cannot come back, the deletion is held, also past its grace period: until a
+// later CancelDelete brings the row back, or a Delete or a retry of the job lets it go on. It cannot come
+// back where another unique index of the application's refuses it ([ErrConflict]), no name is free
+// ([ErrNoFreeName]), the active table has another row of the id ([ErrIDReused]), or a foreign key, a CHECK or
+// a trigger refuses it. In a caller's transaction the hold counts only if the caller commits. A deletion goes
+// on where the row above is gone ([ErrParentNotFound]), and after an error that a later call may not meet:
+// one that is [onerow.Retryable], the end of ctx, a state of the server. Other errors: [onerow.ErrNotFound]
+// where there never was such a row, those of Activate, and [onerow.ErrOutcomeUnknown], after which it may
+// simply be called again.
 //
-// Atomic: job, row and quota mark. Statements on a pool: BEGIN, SELECT, those of
-// queue.Cancel, those of Activate, COMMIT.
+// Atomic: job, row and quota mark.
 func (r *Of[T, ID, Owner]) CancelDelete(ctx context.Context, db onerow.DB, id ID) (onerow.Result[T], error) {
 	return answer[T](r.untyped.cancelDelete(ctx, db, id))
 }
@@ -36,10 +35,7 @@ func (r *untyped) cancelDelete(ctx context.Context, db onerow.DB, id any) (resul
 	if r.res.Archive == "" {
 		return result{}, fmt.Errorf("%w: %q has no archive, so its deletions are final", ErrUnsupported, r.res.Name)
 	}
-	c, err := r.call("cancel the deletion of", id)
-	if err != nil {
-		return result{}, err
-	}
+	c := r.call("cancel the deletion of", id)
 	var d cancelling
 	res, err := r.bringBack(ctx, db, c, func(ctx context.Context, tx *onerow.Tx) (back, error) {
 		return r.cancelTx(ctx, tx, c.id, &d)
@@ -57,15 +53,11 @@ type cancelling struct {
 // isPermanent says whether err, which kept a row from coming back, stays until somebody looks at it,
 // rather than passing by itself. Where the row above is gone there is nothing to come back to.
 func isPermanent(err error) bool {
-	for _, other := range []error{
+	passes := slices.ContainsFunc([]error{
 		ErrTooLate, onerow.ErrNotFound, ErrParentNotFound, queue.ErrOtherDeletion, onerow.ErrOutcomeUnknown, onerow.ErrTxPoisoned,
 		context.Canceled, context.DeadlineExceeded,
-	} {
-		if errors.Is(err, other) {
-			return false
-		}
-	}
-	return err != nil && !onerow.Retryable(err) && !queue.IsServerState(err)
+	}, func(other error) bool { return errors.Is(err, other) })
+	return err != nil && !passes && !onerow.Retryable(err) && !queue.IsServerState(err)
 }
 
 // hold keeps a deletion from going on whose row could not come back, for its owner wants
@@ -98,13 +90,13 @@ func (r *untyped) cancelTx(ctx context.Context, tx *onerow.Tx, id any, c *cancel
 	var deletionID int64
 	var stored any
 	query := r.locked(sqlHiddenBy, ifJoined(tx, exclusive)) // a caller's snapshot may be older than the deletion
-	err := onerow.QueryRow(ctx, tx, query, []any{id}, &deletionID, r.fields.id.into(&stored))
-	if isNoRows(err) {
-		res, err := r.notHidden(ctx, tx, id)
-		return back{answer: &res}, err
-	}
+	hidden, err := found(onerow.QueryRow(ctx, tx, query, []any{id}, &deletionID, r.fields.id.into(&stored)))
 	if err != nil {
 		return back{}, err
+	}
+	if !hidden {
+		res, err := r.answerNotHidden(ctx, tx, id)
+		return back{answer: &res}, err
 	}
 	c.deletionID = deletionID
 	if c.key, err = onerow.EncodeKey(stored); err != nil {
@@ -132,12 +124,12 @@ func (r *untyped) cancelTx(ctx context.Context, tx *onerow.Tx, id any, c *cancel
 	if err != nil || h.deletedFrom == string(schema.Active) {
 		return back{held: h}, err
 	}
-	res, err := r.writeAndRead(ctx, tx, schema.Archived, id, onerow.Stmt{Query: r.text(sqlUnhide), Args: []any{id, h.version}, One: true})
+	res, err := r.writeAndRead(ctx, tx, schema.Archived, id, guarded(r.text(sqlUnhide), id, h.version))
 	return back{answer: &res}, err
 }
 
-// notHidden answers for a row that no deletion hides.
-func (r *untyped) notHidden(ctx context.Context, tx *onerow.Tx, id any) (result, error) {
+// answerNotHidden answers for a row that no deletion hides.
+func (r *untyped) answerNotHidden(ctx context.Context, tx *onerow.Tx, id any) (result, error) {
 	h, found, err := r.lockEither(ctx, tx, id)
 	switch {
 	case err != nil:
@@ -147,7 +139,7 @@ func (r *untyped) notHidden(ctx context.Context, tx *onerow.Tx, id any) (result,
 	case found:
 		return result{row: h.row}, nil
 	}
-	gone, err := r.gone(ctx, tx, id, false)
+	gone, err := r.answerGone(ctx, tx, id, false)
 	switch {
 	case err != nil:
 		return result{}, err

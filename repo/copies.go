@@ -17,8 +17,8 @@ import (
 // the same time.
 const maxNames = 100
 
-// nameBusy: a unique index refused the row, its name's or another one.
-type nameBusy struct {
+// nameRefusal: a unique index refused the row, its name's or another one.
+type nameRefusal struct {
 	attempt
 	stem   string // of the names to try next
 	copyNo int    // that was tried
@@ -26,44 +26,43 @@ type nameBusy struct {
 	err    error
 }
 
-func (e *nameBusy) Error() string { return "repo: a unique index refused the row: " + e.err.Error() }
-func (e *nameBusy) Unwrap() error { return e.err }
+func (e *nameRefusal) Error() string { return "repo: a unique index refused the row: " + e.err.Error() }
+func (e *nameRefusal) Unwrap() error { return e.err }
 
-// untilNamed runs a verb that gives a row its own name (copyNo 0), and again with the next free copy of it
+// underFreeName runs a verb that gives a row its own name (copyNo 0), and again with the next free copy of it
 // while a unique index refuses that. After a conflict a transaction of our own is
 // begun anew: the refused one holds a lock on the name that refused it, and two
 // of these would wait for each other.
-func (r *untyped) untilNamed(ctx context.Context, db onerow.DB, c call, try func(ctx context.Context, tx *onerow.Tx, copyNo int) (result, error)) (result, error) {
+func (r *untyped) underFreeName(ctx context.Context, db onerow.DB, c call, try func(ctx context.Context, tx *onerow.Tx, copyNo int) (result, error)) (result, error) {
 	copyNo, unseen := 0, 0 // unseen tries were refused, and nobody is seen to be in their way
 	for n := 1; ; n++ {
 		res, err := r.run(ctx, db, c, func(ctx context.Context, tx *onerow.Tx) (result, error) { return try(ctx, tx, copyNo) })
-		var busy *nameBusy
-		switch {
-		case err == nil:
-			return res, nil
-		case !errors.As(err, &busy):
-			return result{}, err
-		case n == maxNames:
-			return result{}, fmt.Errorf("%w for %s %s after %d tries; try again when fewer are named at once: %w", ErrNoFreeName, r.res.Name, r.show(c.id), maxNames, busy.err)
+		refusal, ok := errors.AsType[*nameRefusal](err)
+		if !ok {
+			return res, err
 		}
-		next, err := r.afterDuplicate(ctx, db, busy)
-		var refused *duplicateError
+		if n == maxNames {
+			return result{}, fmt.Errorf("%w for %s %s after %d tries; try again when fewer are named at once: %w", ErrNoFreeName, r.res.Name, r.show(c.id), maxNames, refusal.err)
+		}
+		next, err := r.nextName(ctx, db, refusal)
+		duplicate, noHolder := errors.AsType[*duplicateError](err)
 		switch {
 		case err == nil:
 			copyNo, unseen = next, 0
-		case errors.As(err, &refused) && unseen+1 < maxDuplicates:
+			continue
+		case noHolder && unseen+1 < maxDuplicates:
 			unseen++
-		case errors.As(err, &refused):
-			return result{}, r.wrap(c.verb, c.id, &ConflictError{Resource: r.res.Name, ID: r.typed(c.id), Attempts: n, Err: refused.err})
-		default:
-			return result{}, r.wrap(c.verb, c.id, err)
+			continue
+		case noHolder:
+			err = &ConflictError{Resource: r.res.Name, ID: r.typed(c.id), Attempts: n, Err: duplicate.err}
 		}
+		return result{}, r.wrap(c.verb, c.id, err)
 	}
 }
 
 // nameOf is the name of a locked row, or the copy of it, and the values of its columns; none where rows have
 // no names.
-func (r *untyped) nameOf(h held, copyNo int) (name names.Parsed, args []any, err error) {
+func (r *untyped) nameOf(h lockedRow, copyNo int) (name names.Parsed, args []any, err error) {
 	if !r.res.Named() {
 		return name, nil, nil
 	}
@@ -73,9 +72,10 @@ func (r *untyped) nameOf(h held, copyNo int) (name names.Parsed, args []any, err
 	return name, nameArgs(name), err
 }
 
-// busy is the refusal of a locked row that was to be written under the name of w, beside what else w says.
-func (r *untyped) busy(tx *onerow.Tx, w attempt, copyNo int, err error) error {
-	b := &nameBusy{attempt: w, copyNo: copyNo, joined: tx.Joined(), err: err}
+// nameRefused is the refusal of a locked row that was to be written under the name of w, beside what else w
+// says.
+func (r *untyped) nameRefused(tx *onerow.Tx, w attempt, copyNo int, err error) error {
+	b := &nameRefusal{attempt: w, copyNo: copyNo, joined: tx.Joined(), err: err}
 	if !r.res.Named() {
 		return b
 	}
@@ -101,7 +101,7 @@ func copiesBelow(tried int) int {
 }
 
 // copyToTry is the copy number that was found free, or the one behind the highest that was seen with the row.
-func (h held) copyToTry(found int) int {
+func (h lockedRow) copyToTry(found int) int {
 	if found > 0 && h.copyNo == names.MaxCopy { // what was drawn is below the highest
 		return found
 	}
@@ -113,35 +113,34 @@ func (h held) copyToTry(found int) int {
 const sqlNextCopy = `SELECT COALESCE((SELECT copy_no FROM {active} WHERE {ownerIs} AND stem_key = ? AND copy_no < ? ORDER BY copy_no DESC LIMIT 1{lock}), 0),
   COALESCE((SELECT 1 FROM {active} WHERE {ownerIs} AND {nameKey} = ?{lock}), 0)`
 
-// afterDuplicate returns the copy number to try next: the highest in use plus one, by one
+// nextName returns the copy number to try next: the highest in use plus one, by one
 // statement over the index (owner, stem_key, copy_no), of which it reads one entry. If it
 // is not the name that is taken it is a [ConflictError], or a duplicateError where nobody
 // is in the way any more. In a joined transaction these are current reads.
-func (r *untyped) afterDuplicate(ctx context.Context, db onerow.DB, busy *nameBusy) (int, error) {
-	next, below := 0, copiesBelow(busy.copyNo)
+func (r *untyped) nextName(ctx context.Context, db onerow.DB, refusal *nameRefusal) (int, error) {
+	next, below := 0, copiesBelow(refusal.copyNo)
 	if r.res.Named() {
 		lock := ""
-		if busy.joined {
+		if refusal.joined {
 			lock = shared
 		}
 		var inUse, holder int64
-		args := slices.Concat(busy.owner, []any{[]byte(busy.stem), below}, busy.owner, []any{[]byte(busy.name.Key)})
+		args := slices.Concat(refusal.owner, []any{[]byte(refusal.stem), below}, refusal.owner, []any{[]byte(refusal.name.Key)})
 		if err := onerow.QueryRow(ctx, db, r.locked(sqlNextCopy, lock), args, &inUse, &holder); err != nil {
 			return 0, err
 		}
-		if next = int(inUse) + 1; busy.copyNo < names.MaxCopy {
-			next = max(next, busy.copyNo+1)
+		if next = int(inUse) + 1; refusal.copyNo < names.MaxCopy {
+			next = max(next, refusal.copyNo+1)
 		}
 		if holder != 0 {
 			return next, nil
 		}
 	}
-	err := r.taken(ctx, db, busy.attempt, busy.joined, busy.err)
-	var conflict *ConflictError
+	err := r.conflict(ctx, db, refusal.attempt, refusal.joined, refusal.err)
 	byName := func(column string) bool {
 		return slices.ContainsFunc(r.nameColumns(), func(c string) bool { return strings.EqualFold(c, column) })
 	}
-	if errors.As(err, &conflict) && slices.ContainsFunc(conflict.Columns, byName) {
+	if conflict, ok := errors.AsType[*ConflictError](err); ok && slices.ContainsFunc(conflict.Columns, byName) {
 		return next, nil // another name may pass
 	}
 	return 0, err

@@ -87,15 +87,6 @@ func TestCosts(t *testing.T) {
 		c.Call("names of a small owner", func(ctx context.Context, db *sql.DB) error {
 			return second(r.projects.ListByName(ctx, db, 2, "n", repo.PageOptions{Limit: 5}))
 		})
-		c.Call("count", func(ctx context.Context, db *sql.DB) error {
-			return second(r.projects.Count(ctx, db, 1, repo.PageOptions{}, 20))
-		})
-		c.Call("count of a small owner", func(ctx context.Context, db *sql.DB) error {
-			return second(r.projects.Count(ctx, db, 2, repo.PageOptions{}, 20))
-		})
-		c.Call("count archived ones", func(ctx context.Context, db *sql.DB) error {
-			return second(r.projects.Count(ctx, db, 1, repo.PageOptions{State: schema.Archived}, 20))
-		})
 		c.Call("last page", func(ctx context.Context, db *sql.DB) error {
 			return second(r.projects.List(ctx, db, 1, repo.PageOptions{After: cursor(1_000_800)}))
 		})

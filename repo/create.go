@@ -10,6 +10,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/names"
+	"github.com/onerow/onerow/schema"
 )
 
 // CreateOption configures one call of Create.
@@ -25,32 +26,26 @@ type createOptions struct {
 // chosen by the client, and counts per resource and owner.
 func RequestID(id string) CreateOption { return func(o *createOptions) { o.requestID = id } }
 
-// Create makes an active row from the owner, the parent, the name and the
-// application's own columns of row; what else row carries is ignored. The unique
-// index (owner, name key) decides: whoever loses gets [ErrNameTaken] with the row
-// that has the name, and has written nothing. The new row counts as within its
-// quota until the quota is recalculated.
+// Create makes an active row from the owner, the parent, the name and the application's own columns of row;
+// what else row carries is ignored. The unique index (owner, name key) decides: the loser gets [ErrNameTaken]
+// with the row that has the name, and has written nothing. The new row counts as within its quota until that
+// is recalculated.
 //
-// With [RequestID] a retry returns the first call's row, Replayed; another payload
-// under the same id is [ErrRequestMismatch]; a row deleted since is [ErrGone], it is
-// never made again. The payload is owner, parent, name and the application's own
-// columns; fields with Go's zero value and NULLs do not count (a pointer to 0 and a valid
-// sql.Null of 0 do), nor does the order of the fields, nor their Go types where the
-// values are the same. Such a call also survives a COMMIT without an answer; one
-// without a request id returns [onerow.ErrOutcomeUnknown].
+// With [RequestID] a retry returns the first call's row, Replayed. Another payload under the same id is
+// [ErrRequestMismatch]; a row deleted since is [ErrGone] and never made again. The payload is owner, parent,
+// name and the application's own columns. Zero values and NULLs do not count (a pointer to 0 and a valid
+// sql.Null of 0 do), nor do the order of the fields and their Go types where the values are the same. Such a
+// call also survives a COMMIT without an answer; one without a request id returns [onerow.ErrOutcomeUnknown].
 //
-// Where the application makes the ids, row has one, and that is enough: a repeat returns the row of that id,
-// Replayed, as it is now and whatever else it says; [ErrConflict] if it is another owner's; [ErrGone] if it
-// was deleted and its audit is kept. A COMMIT without an answer is survived too. An id that is zero, or that
-// the column cannot hold, is [onerow.ErrInvalidKey].
+// Where the application makes the ids, that is enough: a repeat returns the row of the id, Replayed, as it is
+// now and whatever else row says; [ErrConflict] if it is another owner's; [ErrGone] if it was deleted and its
+// audit is kept. A COMMIT without an answer is survived too. An id that is zero, or that the column cannot
+// hold, is [onerow.ErrInvalidKey].
 //
-// Errors means: the name errors of package schema, [ErrParentNotFound], of a further parent too,
-// [ErrConflict] for a unique index of the application's own, with the row that has its values.
+// Errors: the name errors of package schema; [ErrParentNotFound], of a further parent too; [ErrConflict] for
+// a unique index of the application's own, with the row that has its values.
 //
-// Atomic: row, quota mark and request record. Statements on a pool: BEGIN, INSERT, mark, COMMIT; one more
-// each to lock a parent, and each further one that row has ([schema.Resource].Parents), to read back the row
-// (where the database fills in fields of T, or may make other values of some, see the package), to see that
-// an id of the application's is new; two more with a request id.
+// Atomic: row, quota mark and request record.
 func (r *Of[T, ID, Owner]) Create(ctx context.Context, db onerow.DB, row T, opts ...CreateOption) (onerow.Result[T], error) {
 	return answer[T](r.untyped.create(ctx, db, reflect.ValueOf(&row).Elem(), opts))
 }
@@ -71,18 +66,17 @@ func (r *untyped) create(ctx context.Context, db onerow.DB, row reflect.Value, o
 	if err != nil {
 		return result{}, r.wrap("create", nil, err)
 	}
-	if w.reserved = o.reserved; !r.fillsIn() {
-		w.answer = r.asStored(w)
-	}
+	w.reserved, w.answer = o.reserved, r.asStored(w)
 	return r.insert(ctx, db, w)
 }
 
 // newRow is a row that is to be inserted: its arguments were computed once.
 type newRow struct {
-	row   reflect.Value
-	id    any // nil where the database makes it
-	owner []any
-	above any
+	row reflect.Value
+	id  any    // nil where the database makes it
+	key string // the id, encoded
+	home
+	scope string // the owner, encoded
 	name  names.Parsed
 	args  []any
 
@@ -91,12 +85,13 @@ type newRow struct {
 	reserved map[string]string
 }
 
+// newRow refuses a row whose keys the toolkit's tables cannot hold: it could never be deleted.
 func (r *untyped) newRow(row reflect.Value) (w newRow, err error) {
 	w.row = row
 	if err := r.fillOwner(row); err != nil {
 		return w, err
 	}
-	if w.owner, err = r.ownerOf(row); err != nil {
+	if w.home, err = r.homeOf(row); err != nil {
 		return w, err
 	}
 	if r.makesIDs() {
@@ -104,20 +99,12 @@ func (r *untyped) newRow(row reflect.Value) (w newRow, err error) {
 			return w, fmt.Errorf("%w: the field for %q is zero; the application makes the ids of %q, so that a create can be repeated",
 				onerow.ErrInvalidKey, r.res.ID, r.res.Name)
 		}
-		if w.id, err = r.fields.id.of(row); err != nil {
+		if w.id, w.key, err = r.idOf(row); err != nil {
 			return w, err
 		}
 		w.args = append(w.args, w.id)
 	}
-	if r.fields.above.index != nil {
-		if w.above, err = r.fields.above.of(row); err != nil {
-			return w, err
-		}
-	}
-	w.args = append(w.args, w.owner...)
-	if len(r.home) > len(w.owner) {
-		w.args = append(w.args, w.above)
-	}
+	w.args = append(w.args, r.homeArgs(w.home)...)
 	if r.res.Named() {
 		if w.name, err = r.res.Label.Kind.Parse(r.label(row)); err != nil {
 			return w, err
@@ -125,19 +112,12 @@ func (r *untyped) newRow(row reflect.Value) (w newRow, err error) {
 		w.args = append(w.args, nameArgs(w.name)...)
 	}
 	own, err := r.fields.args(row, r.fields.own)
-	w.args = append(w.args, own...)
-	return w, cmp.Or(err, r.encodable(w), r.amounts(row))
-}
-
-// encodable says whether the toolkit's tables can hold the row's keys: else it could never be deleted.
-func (r *untyped) encodable(w newRow) error {
-	if r.makesIDs() {
-		if _, err := onerow.EncodeKey(w.id); err != nil {
-			return err
-		}
+	if err != nil {
+		return w, err
 	}
-	_, err := encodeOwner(w.owner)
-	return err
+	w.args = append(w.args, own...)
+	w.scope, err = encodeOwner(w.owner)
+	return w, cmp.Or(err, r.amounts(row))
 }
 
 // nameArgs are the values of the columns that a name is stored in.
@@ -157,19 +137,8 @@ func (r *untyped) fillOwner(v reflect.Value) error {
 	return nil
 }
 
-// readsBack: the row is read once more, by its key, for T has fields that the INSERT does not determine, or a
-// value that the server may make another of, see [untyped.asStored].
+// readsBack says whether the row is read once more, by its key, see [untyped.asStored].
 func (w newRow) readsBack() bool { return !w.answer.IsValid() }
-
-// fillsIn: T has fields that the INSERT does not determine: times, the flag, the version; or its keys are
-// read by methods of their own.
-func (r *untyped) fillsIn() bool {
-	known := 1 + len(r.fields.own) + len(r.home) // the id
-	if r.fields.label != nil {
-		known++
-	}
-	return len(r.fields.all) > known || r.fields.methods
-}
 
 // sqlMadeBefore and, without an archive, sqlDeleted tell what the INSERT cannot know: whether the archive has
 // the id, by its primary key, and whether a row of the id was deleted, by the audit's index (resource,
@@ -188,18 +157,18 @@ func (r *untyped) firstOfItsID(ctx context.Context, tx *onerow.Tx, w newRow) (re
 	if err != nil || !archived && !deleted {
 		return res, err
 	}
-	if err := one(onerow.Affected(ctx, tx, r.text(sqlDeleteActive), w.id, 1)); err != nil {
+	if err := writeOne(ctx, tx, guarded(r.textIn(schema.Active, sqlDelete), w.id, 1)); err != nil {
 		return res, err
 	}
-	return r.sameRow(ctx, tx, w, true)
+	res, err = r.sameRow(ctx, tx, w)
+	if err == nil && !res.replayed {
+		err = r.goneBefore(w)
+	}
+	return res, err
 }
 
 func (r *untyped) madeBefore(ctx context.Context, tx *onerow.Tx, w newRow) (archived, deleted bool, err error) {
-	key, err := onerow.EncodeKey(w.id)
-	if err != nil {
-		return false, false, err
-	}
-	statement, args := sqlDeleted, []any{r.res.Name, []byte(key)}
+	statement, args := sqlDeleted, []any{r.res.Name, []byte(w.key)}
 	if r.res.Archive != "" {
 		statement, args = sqlMadeBefore, append([]any{w.id}, args...)
 	}
@@ -211,57 +180,44 @@ func (r *untyped) madeBefore(ctx context.Context, tx *onerow.Tx, w newRow) (arch
 // meets its own row, by its id as well as by its name.
 func (r *untyped) notInserted(ctx context.Context, tx *onerow.Tx, w newRow, refused error) (res result, err error) {
 	if r.makesIDs() && mysqlerr.Classify(refused) == mysqlerr.Duplicate {
-		res, err = r.sameRow(ctx, tx, w, false)
-		if err != nil || res.replayed {
+		if res, err = r.sameRow(ctx, tx, w); err != nil || res.replayed {
 			return res, err
 		}
-		_, deleted, err := r.madeBefore(ctx, tx, w)
-		if err != nil {
+		switch _, deleted, err := r.madeBefore(ctx, tx, w); {
+		case err != nil:
 			return res, err
-		}
-		if deleted {
+		case deleted:
 			return res, r.goneBefore(w)
 		}
 	}
 	return res, r.refused(ctx, tx, attempt{owner: w.owner, name: w.name, columns: r.insertColumns(), args: w.args}, refused)
 }
 
-// sameRow answers with the row that has the id of a new one, and nothing where there is none, unless it
-// must have been.
-func (r *untyped) sameRow(ctx context.Context, tx *onerow.Tx, w newRow, been bool) (res result, err error) {
-	it, err := r.rowOfAnyOwner(ctx, tx, w.id)
-	switch {
-	case errors.Is(err, onerow.ErrNotFound) && been:
-		return res, r.goneBefore(w)
-	case errors.Is(err, onerow.ErrNotFound):
-		return res, nil
-	case err != nil:
-		return res, err
+// sameRow answers with the row that has the id of a new one, whoever owns it, and with nothing where there is
+// none. It reads one snapshot, in which a row is in one of the two tables, as new as the INSERT that was
+// refused; in a joined transaction it reads what is committed now, and a row that moves may pass.
+func (r *untyped) sameRow(ctx context.Context, tx *onerow.Tx, w newRow) (res result, err error) {
+	var it item
+	if tx.Joined() {
+		it, err = r.unscoped.getEither(ctx, tx, shared, w.id)
+	} else {
+		query, args := r.unscoped.bothTables(sqlGet, sqlRead, "", w.id)
+		it, err = r.read(ctx, tx, query, args...)
 	}
-	owner, err := r.ownerOf(it.row)
+	if errors.Is(err, onerow.ErrNotFound) {
+		return res, nil
+	}
 	if err != nil {
 		return res, err
 	}
-	theirs, terr := encodeOwner(owner)
-	mine, merr := encodeOwner(w.owner)
-	if err := errors.Join(terr, merr); err != nil {
+	theirs, err := r.scopeOf(it.row)
+	if err != nil {
 		return res, err
 	}
-	if theirs != mine {
+	if theirs != w.scope {
 		return res, &ConflictError{Resource: r.res.Name, Index: "PRIMARY", Columns: []string{r.res.ID}, HolderID: r.typed(w.id)}
 	}
 	return result{row: it.row, replayed: true}, nil
-}
-
-// rowOfAnyOwner reads the row of an id, whoever owns it: from one snapshot, in which it is in one of the two
-// tables, as new as the INSERT that was refused; in a joined transaction by current reads, which a row may
-// pass that moves.
-func (r *untyped) rowOfAnyOwner(ctx context.Context, tx *onerow.Tx, id any) (item, error) {
-	if tx.Joined() {
-		return r.all.getEither(ctx, tx, shared, id)
-	}
-	query, args := r.all.bothTables(sqlGet, sqlGetActive, "", id)
-	return r.read(ctx, tx, query, args...)
 }
 
 func (r *untyped) goneBefore(w newRow) error {

@@ -1,10 +1,11 @@
 package repo
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"database/sql"
 	"encoding/base64"
-	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -31,87 +32,80 @@ func (r *untyped) cursor(l *listing, row reflect.Value, value sql.NullString) (C
 	if err != nil || l.plain() {
 		return Cursor(key), err
 	}
-	kind, text := byte('v'), value.String
-	if !value.Valid {
-		kind = 'n'
-	} else if !l.byID {
-		if _, err := l.sort.read(text); err != nil { // the plan has another type than the database
+	at := sealed{ID: key}
+	if !l.byID && value.Valid {
+		at.Value = &value.String
+		if _, err := l.sort.read(value.String); err != nil { // the plan has another type than the database
 			return "", err
 		}
 	}
-	return r.seal(l, string(kind), text, key)
+	return r.seal(l, at)
 }
 
 // position is what a cursor says.
 func (r *untyped) position(l *listing, c Cursor) (p position, err error) {
-	if c == "" {
+	switch {
+	case c == "":
 		return position{begin: true}, nil
-	}
-	defer func() {
-		if err != nil && !errors.Is(err, ErrInvalidCursor) {
-			err = fmt.Errorf("%w: %q: %w", ErrInvalidCursor, c, err)
-		}
-	}()
-	if l.plain() {
+	case l.plain():
 		p.id, err = r.decodeID(string(c))
-		return p, err
+	default:
+		p, err = r.unseal(l, c)
 	}
-	parts, err := r.unseal(l, c)
 	if err != nil {
-		return p, err
+		return p, fmt.Errorf("%w: %q: %w", ErrInvalidCursor, c, err)
 	}
-	if len(parts) != 3 || parts[0] != "v" && (parts[0] != "n" || l.byID || !l.sort.null) {
-		return p, fmt.Errorf("%w: %q", ErrInvalidCursor, c)
-	}
-	if parts[0] == "v" && !l.byID {
-		p.value, err = l.sort.read(parts[1])
-	}
-	if err == nil {
-		p.id, err = r.decodeID(parts[2])
-	}
-	return p, err
+	return p, nil
 }
 
-// seal writes texts as a cursor of a list.
-func (r *untyped) seal(l *listing, texts ...string) (Cursor, error) {
+// sealed is what the cursor of a list holds, unless that is a plain one.
+type sealed struct {
+	Value *string `json:"v,omitempty"` // by which the list is ordered, as listColumn.text reads it; nil for NULL
+	ID    string  `json:"i"`           // encoded
+}
+
+// seal writes a place as a cursor of a list.
+func (r *untyped) seal(l *listing, at sealed) (Cursor, error) {
 	mark, err := r.listMark(l)
 	if err != nil {
 		return "", err
 	}
-	return Cursor(base64.RawURLEncoding.EncodeToString(append(mark, joined(texts...)...))), nil
+	text, err := json.Marshal(at)
+	return Cursor(base64.RawURLEncoding.EncodeToString(append(mark, text...))), err
 }
 
-// unseal is the inverse of seal.
-func (r *untyped) unseal(l *listing, c Cursor) ([]string, error) {
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(string(c))
-	mark, merr := r.listMark(l)
-	if err = errors.Join(err, merr); err != nil {
-		return nil, err
+// unseal is the inverse of seal, and refuses what that does not write.
+func (r *untyped) unseal(l *listing, c Cursor) (p position, err error) {
+	raw, err := base64.RawURLEncoding.DecodeString(string(c))
+	if err != nil {
+		return p, err
 	}
-	if len(raw) < len(mark) || string(raw[:len(mark)]) != string(mark) {
-		return nil, fmt.Errorf("%w: %q is one of another list", ErrInvalidCursor, c)
+	var at sealed
+	if err := json.Unmarshal(raw[min(len(raw), markSize):], &at); err != nil {
+		return p, err
 	}
-	var texts []string
-	for raw = raw[len(mark):]; len(raw) > 0; {
-		n, size := binary.Uvarint(raw)
-		if size <= 0 || n > uint64(len(raw)-size) { //nolint:gosec // size is at most the length
-			return nil, fmt.Errorf("%w: %q is cut", ErrInvalidCursor, c)
+	again, err := r.seal(l, at)
+	switch {
+	case err != nil:
+		return p, err
+	case again != c, at.Value == nil && !l.byID && !l.sort.null:
+		return p, errors.New("it is another list's")
+	}
+	if at.Value != nil {
+		if p.value, err = l.sort.read(*at.Value); err != nil {
+			return p, err
 		}
-		texts, raw = append(texts, string(raw[size:size+int(n)])), raw[size+int(n):] //nolint:gosec // it is not more than there are
 	}
-	return texts, nil
+	if key, _ := p.value.([]byte); l.byName && !bytes.HasPrefix(key, l.prefix) {
+		return p, errors.New("it is another prefix's")
+	}
+	p.id, err = r.decodeID(at.ID)
+	return p, err
 }
 
-// joined writes texts so that no other ones are written so.
-func joined(texts ...string) []byte {
-	var b []byte
-	for _, text := range texts {
-		b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
-	}
-	return b
-}
+const markSize = 8
 
-// listMark are eight bytes that say of which list a cursor is. The bounds of Sort are no part of it.
+// listMark says in a few bytes of which list a cursor is. The bounds of Sort are no part of it.
 func (r *untyped) listMark(l *listing) ([]byte, error) {
 	owner, err := encodeOwner(l.owner)
 	if err != nil {
@@ -121,6 +115,6 @@ func (r *untyped) listMark(l *listing) ([]byte, error) {
 	for _, f := range l.where {
 		texts = append(texts, f.name, fmt.Sprintf("%T %v", f.value, f.value))
 	}
-	sum := sha256.Sum256(joined(texts...))
-	return sum[:8], nil
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", texts))
+	return sum[:markSize], nil
 }

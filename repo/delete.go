@@ -8,7 +8,6 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/queue"
-	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -39,23 +38,18 @@ type Deleted[T any] struct {
 	DeletionID int64
 }
 
-// Delete deletes an active or an archived row. In one commit it logs the
-// deletion, queues the cascade that deletes everything below the row, removes
-// the row and marks the quota; if the cascade cannot be queued nothing is deleted.
-// The caller does not wait for the children. A row that names an asset stays
-// hidden until the cascade has deleted the asset; one that the plan keeps in its trash, until the cascade has
-// kept it.
+// Delete deletes an active or an archived row. In one commit it logs the deletion, queues the cascade that
+// deletes everything below the row, removes the row and marks the quota; if the cascade cannot be queued
+// nothing is deleted. The caller does not wait for the children. A row that names an asset stays hidden until
+// the cascade has deleted the asset; one that the plan keeps in its trash, until the cascade has kept it.
 //
-// Deleting what is gone is a no-op: it returns the earlier
-// job, unless that is purged, logs nothing and queues nothing. A delete during the grace period of an
-// earlier one takes the earlier time; after a dead job, also of a row that is gone, it
-// queues a new one for the same deletion.
+// Deleting what is gone is a no-op: it returns the earlier job, unless that is purged, logs nothing and
+// queues nothing. A delete during the grace period of an earlier one takes the earlier time; after a dead
+// job, also of a row that is gone, it queues a new one for the same deletion.
 //
-// Errors means: [ErrUnsupported] for a grace period or a trash without an archive table, [ErrIDReused]
-// where both tables have a row of this id, for what is below the one cannot be told from what is below the
-// other; [onerow.ErrOutcomeUnknown], after which it may simply be called again. Statements on a pool, for
-// an active row: BEGIN, SELECT, log, queue, DELETE, mark, COMMIT; as many for an archived row, one more for
-// an active one with a grace period.
+// Errors: [ErrUnsupported] for a grace period or a trash without an archive table; [ErrIDReused] where both
+// tables have a row of this id, for what is below the one cannot be told from what is below the other;
+// [onerow.ErrOutcomeUnknown], after which it may simply be called again.
 func (r *Of[T, ID, Owner]) Delete(ctx context.Context, db onerow.DB, id ID, opts ...DeleteOption) (Deleted[T], error) {
 	res, err := r.untyped.delete(ctx, db, id, opts)
 	row, err := answer[T](res, err)
@@ -76,17 +70,14 @@ func (r *untyped) delete(ctx context.Context, db onerow.DB, id any, opts []Delet
 		return result{}, fmt.Errorf("%w: deleted rows of %q are to be kept in the trash, and it has no archive to hide one in until then; delete for good with NoTrash, or give it an archive",
 			ErrUnsupported, r.res.Name)
 	}
-	c, err := r.call("delete", id)
-	if err != nil {
-		return result{}, err
-	}
+	c := r.call("delete", id)
 	return r.run(ctx, db, c, func(ctx context.Context, tx *onerow.Tx) (res result, err error) {
 		h, found, err := r.lockEither(ctx, tx, c.id)
 		switch {
 		case err != nil:
 			return res, err
 		case !found:
-			return r.gone(ctx, tx, c.id, true)
+			return r.answerGone(ctx, tx, c.id, true)
 		}
 		if err := r.refuseTwin(ctx, tx, h, c.id); err != nil {
 			return res, err
@@ -96,10 +87,15 @@ func (r *untyped) delete(ctx context.Context, db onerow.DB, id any, opts []Delet
 }
 
 // deleteTx deletes a locked row and queues the cascade.
-func (r *untyped) deleteTx(ctx context.Context, tx *onerow.Tx, h held, id any, o deleteOptions) (res result, err error) {
-	d, err := r.deletion(h, o)
-	if err != nil {
+func (r *untyped) deleteTx(ctx context.Context, tx *onerow.Tx, h lockedRow, id any, o deleteOptions) (res result, err error) {
+	d := queue.Deletion{Resource: r.res.Name, From: string(h.state), Grace: o.grace, NoTrash: o.noTrash}
+	if d.ResourceID, err = onerow.EncodeKey(h.key); err != nil {
 		return res, err
+	}
+	if len(h.owner) > 0 {
+		if d.Owner, err = onerow.EncodeKey(h.owner...); err != nil {
+			return res, err
+		}
 	}
 	if h.deletionID != 0 { // hidden already: the earlier of the two times counts
 		d.ID, d.From = h.deletionID, h.deletedFrom
@@ -119,8 +115,8 @@ func (r *untyped) deleteTx(ctx context.Context, tx *onerow.Tx, h held, id any, o
 		}
 	}
 	// An operator's job may have been open for the row: then its deletion counts.
-	keep := r.keeps(o)
-	if err := r.takeAway(ctx, tx, h, id, job.DeletionID, keep); err != nil {
+	keep := r.staysHidden(o)
+	if err := r.removeOrHide(ctx, tx, h, id, job.DeletionID, keep); err != nil {
 		return res, err
 	}
 	res = result{row: h.row, changed: true, jobID: job.ID, deletionID: job.DeletionID}
@@ -133,42 +129,30 @@ func (r *untyped) deleteTx(ctx context.Context, tx *onerow.Tx, h held, id any, o
 	return res, r.give(ctx, tx, &h)
 }
 
-// keeps says whether a deleted row stays, hidden: for the grace period, until its asset is gone, until the
-// worker has put it into the trash.
-func (r *untyped) keeps(o deleteOptions) bool {
+// staysHidden says whether a deleted row stays, hidden: for the grace period, until its asset is gone, until
+// the worker has put it into the trash.
+func (r *untyped) staysHidden(o deleteOptions) bool {
 	return o.grace > 0 || r.res.Asset != "" || r.res.Trash > 0 && !o.noTrash
-}
-
-func (r *untyped) deletion(h held, o deleteOptions) (d queue.Deletion, err error) {
-	d = queue.Deletion{Resource: r.res.Name, From: string(h.state), Grace: o.grace, NoTrash: o.noTrash}
-	if d.ResourceID, err = onerow.EncodeKey(h.key); err != nil {
-		return d, err
-	}
-	if len(h.owner) > 0 {
-		d.Owner, err = onerow.EncodeKey(h.owner...)
-	}
-	return d, err
 }
 
 // sqlHide marks a row that is in the archive already, by the primary key; it is locked.
 const sqlHide = `UPDATE {archive} SET {touch}, deletion_id = ?, deleted_from = 'archived' WHERE {byID} AND version = ?`
 
-// takeAway removes the locked row, or hides it in the archive under the deletion:
-// see keeps.
-func (r *untyped) takeAway(ctx context.Context, tx *onerow.Tx, h held, id any, deletionID int64, keep bool) error {
+// removeOrHide removes the locked row, or hides it in the archive under the deletion:
+// see staysHidden.
+func (r *untyped) removeOrHide(ctx context.Context, tx *onerow.Tx, h lockedRow, id any, deletionID int64, keep bool) error {
 	switch {
 	case !keep:
-		return notOneRow(packet.ExecAll(ctx, tx, r.remove(h, id)))
+		return writeOne(ctx, tx, r.remove(h, id))
 	case h.state == schema.Active:
-		err := packet.ExecAll(ctx, tx, r.toArchive(id, deletionID, string(schema.Active)), r.remove(h, id))
-		return r.twinFirst(ctx, tx, id, notOneRow(err))
+		return r.twinFirst(ctx, tx, id, writeOne(ctx, tx, r.copyToArchive(id, deletionID, string(schema.Active)), r.remove(h, id)))
 	}
-	return one(onerow.Affected(ctx, tx, r.text(sqlHide), deletionID, id, h.version))
+	return writeOne(ctx, tx, guarded(r.text(sqlHide), deletionID, id, h.version))
 }
 
-// gone answers a delete of a row that is in neither table, with the job that it had; without, if that is
-// purged or has never been. revive: if it is dead, a new one is queued for the same deletion.
-func (r *untyped) gone(ctx context.Context, tx *onerow.Tx, id any, revive bool) (res result, err error) {
+// answerGone answers a delete of a row that is in neither table, with the job that it had; without, if that
+// is purged or has never been. revive: if it is dead, a new one is queued for the same deletion.
+func (r *untyped) answerGone(ctx context.Context, tx *onerow.Tx, id any, revive bool) (res result, err error) {
 	place, err := r.where(ctx, tx, id)
 	if err != nil {
 		return res, err
@@ -193,8 +177,14 @@ func (r *untyped) gone(ctx context.Context, tx *onerow.Tx, id any, revive bool) 
 		return res, err
 	}
 	if job.State == queue.Dead && revive {
-		if err := r.refuseAnothersID(ctx, tx, id); err != nil {
-			return res, err
+		if r.owned { // another owner's row may have the id by now, see ErrIDReused
+			place, err := r.unscoped.where(ctx, tx, id)
+			if err == nil && place != "" {
+				err = onerow.ErrNotFound
+			}
+			if err != nil {
+				return res, err
+			}
 		}
 		// Rows below may be left, and only a job finds them.
 		job, err = queue.Enqueue(ctx, tx, queue.Deletion{ID: job.DeletionID, Resource: r.res.Name, ResourceID: key})

@@ -85,9 +85,6 @@
 //   - Where no row is seen to have what a unique index refused - an index on a prefix or
 //     an expression, the index of another table that a trigger writes to - the verb is
 //     tried three times and does not know the index.
-//   - A request that was recorded before version 2 of the fingerprint replays only while
-//     T is as it was then; and an older version of the toolkit that still runs beside this
-//     one answers [ErrRequestMismatch] to what this one recorded.
 //   - A Create that does not read its row back does not see what a trigger made of a value. With a field for
 //     the version it is read back.
 //   - A field with a Scan or Value method of its own gets and gives what the driver's
@@ -117,10 +114,9 @@
 //	                1 more where the application makes the ids; 6 where a unique index refuses it
 //	Get, Find       1
 //	List            1, by name too; 2 on MariaDB for a sorted or filtered one whose index has another name
-//	Count           1, as List
 //	Rename          4; of an archived row 6, where the plan lets it be edited
 //	Update          5; 4 more for each try that somebody else was faster; of an archived row 6
-//	Archive         7
+//	Archive         7, 5 where the row is archived already
 //	Activate        7, 12 if the name is taken between two of them, 7 where another unique index refuses it
 //	Move            7 to another owner, 12 if the name is taken there; 6 of an archived row, where the
 //	                plan lets it be edited; 3 where it is already. Below another parent 2 more for each
@@ -138,7 +134,7 @@
 // One more with an owner ([Of.OwnedBy]) for a Delete or CancelDelete of a row that is gone, two if its job
 // is dead.
 //
-// One more for each limit ([WithLimits]) that a verb takes from or gives to, and the statements of a refusal,
+// One more for each limit that a verb takes from or gives to, and the statements of a refusal,
 // see package limit.
 //
 // In a caller's transaction there is no BEGIN and no COMMIT, but a SAVEPOINT for Archive,
@@ -146,8 +142,7 @@
 // statement more before it on a pool that pool.Open did not make, see onerow.Tx.Savepoint. None of
 // these grows with the data.
 //
-// Open this package when a verb of the application's rows changes: create.go to move.go each begin with their
-// statements.
+// Open this package when a verb of the application's rows changes: each statement stands above what sends it.
 package repo
 
 // Open the file when you want to know:

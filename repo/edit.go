@@ -1,12 +1,11 @@
 package repo
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
@@ -15,30 +14,24 @@ import (
 )
 
 // Update reads an active row, lets change decide on a copy of it, and writes the application's own columns
-// and the name if the row is still as it was read. If somebody else was faster it locks the row, reads it
-// again and calls change again: updates of one row then wait for each other instead of giving up. change must
-// have no effect but on its argument, since it may be called more than once; its error ends the update and
-// comes back as it is. An archived row is written where the plan says so ([schema.Resource].EditArchived). A
-// change of id, owner, parent, state or of what the toolkit maintains is not written. If nothing differs
-// nothing is written.
+// and the name if the row is still as it was read. Otherwise it locks the row, reads it and calls change
+// again: updates of one row then wait for each other. change must have no effect but on its argument; its
+// error ends the update and comes back as it is. An archived row is written where the plan says so
+// ([schema.Resource].EditArchived). Changes of id, owner, parent, state or of what the toolkit maintains are
+// not written, and nothing is if nothing differs.
 //
-// The version decides. What change computes from the old row (add 5) is applied
-// once by each Update that returns nil; after [onerow.ErrOutcomeUnknown] it may
-// have been applied. Errors: [ErrNameTaken]; [ErrConflict] for another unique index of
-// the application's; [ErrNotActive]; [onerow.ErrNotFound]; [ErrParentNotFound] where a further parent that it
-// writes is not there, which costs a statement each. Statements on a pool: BEGIN, SELECT,
-// UPDATE, SELECT, COMMIT, and the mark where the quota is ordered by a column that is
-// written; 1 more for an archived row; in a joined transaction the row is locked when it is read.
+// The version decides. What change computes from the old row (add 5) is applied once by each Update that
+// returns nil; after [onerow.ErrOutcomeUnknown] it may have been applied. Errors: [ErrNameTaken];
+// [ErrConflict] for another unique index of the application's; [ErrNotActive]; [onerow.ErrNotFound];
+// [ErrParentNotFound] where a further parent that it writes is not there. In a joined transaction the row is
+// locked when it is read.
 func (r *Of[T, ID, Owner]) Update(ctx context.Context, db onerow.DB, id ID, change func(row *T) error) (onerow.Result[T], error) {
 	return answer[T](r.untyped.update(ctx, db, id, onRow(change)))
 }
 
 func (r *untyped) update(ctx context.Context, db onerow.DB, id any, change func(row reflect.Value) error) (result, error) {
-	c, err := r.call("update", id)
-	if err != nil {
-		return result{}, err
-	}
-	c.oneShot = !r.sums() // else the room is a second write
+	c := r.call("update", id)
+	c.oneShot = !slices.ContainsFunc(r.limits, func(l limited) bool { return l.sum != nil }) // the room is a second write
 	tries := 0
 	return r.run(ctx, db, c, func(ctx context.Context, tx *onerow.Tx) (result, error) {
 		lock := ""
@@ -49,12 +42,9 @@ func (r *untyped) update(ctx context.Context, db onerow.DB, id any, change func(
 	})
 }
 
-// sqlUpdate and sqlUpdateArchived write the application's own columns and the name, by the primary key; the
-// version that was read guards them. The quota's flag is not among the columns.
-const (
-	sqlUpdate         = `UPDATE {active} SET {setUpdate}{touch} WHERE {byID} AND version = ?`
-	sqlUpdateArchived = `UPDATE {archive} SET {setUpdate}{touch} WHERE {byID} AND version = ?` + shown
-)
+// sqlUpdate writes the application's own columns and the name, by the primary key; the version that was read
+// guards it. The quota's flag is not among the columns.
+const sqlUpdate = `{inUTC}UPDATE {table} SET {setUpdate}{touch} WHERE {byID} AND version = ?{shown}`
 
 // updateColumns are the columns that an update writes, beside version and updated_at.
 func (r *untyped) updateColumns() []string {
@@ -71,7 +61,7 @@ func (r *untyped) updateTx(ctx context.Context, tx *onerow.Tx, id any, lock stri
 	if err != nil {
 		return res, err
 	}
-	was, err := r.ownArgs(before.row) // change may write through the row's pointers and slices
+	was, err := r.fields.copiedArgs(before.row, r.fields.own) // change may write through the row's pointers and slices
 	if err != nil {
 		return res, err
 	}
@@ -87,19 +77,15 @@ func (r *untyped) updateTx(ctx context.Context, tx *onerow.Tx, id any, lock stri
 	if err != nil {
 		return res, err
 	}
-	args, name, changed, err := r.updateArgs(was, before.row, after)
-	if err != nil || !changed {
+	changed, args, name, err := r.changes(was, before.row, after)
+	if err != nil || len(changed) == 0 {
 		return result{row: before.row}, err
 	}
-	if err := r.lockFurther(ctx, tx, id, after, referred); err != nil {
+	if err := r.lockReferences(ctx, tx, id, after, referred); err != nil {
 		return res, err
 	}
-	query, read := sqlUpdate, sqlReadActive
-	if before.state == schema.Archived {
-		query, read = sqlUpdateArchived, sqlReadArchived
-	}
-	write := onerow.Stmt{Query: r.textInUTC(query), Args: append(args, id, before.version), One: true}
-	it, err := r.readAfter(ctx, tx, write, r.text(read), id)
+	write := guarded(r.textIn(before.state, sqlUpdate), append(args, id, before.version)...)
+	it, err := r.readAfter(ctx, tx, write, r.textIn(before.state, sqlRead), id)
 	switch {
 	case errors.Is(err, onerow.ErrNotOneRow):
 		return res, fmt.Errorf("%w: version %d is no longer there", errMoved, before.version)
@@ -113,7 +99,7 @@ func (r *untyped) updateTx(ctx context.Context, tx *onerow.Tx, id any, lock stri
 	if err := r.adjust(ctx, tx, before.row, after, owner); err != nil {
 		return res, err
 	}
-	if r.reorders(was, args[len(r.nameColumns()):], r.res.Named() && name.Display != r.label(before.row)) {
+	if r.ordersBy(changed) {
 		err = r.mark(ctx, tx, owner)
 	}
 	return res, err
@@ -121,9 +107,9 @@ func (r *untyped) updateTx(ctx context.Context, tx *onerow.Tx, id any, lock stri
 
 // readToWrite reads the row that an update writes: an active one, or an archived one where the plan says so.
 func (r *untyped) readToWrite(ctx context.Context, tx *onerow.Tx, id any, lock string) (item, error) {
-	it, err := r.read(ctx, tx, r.locked(sqlReadActive+`{lock}`, lock), id)
+	it, err := r.read(ctx, tx, r.locked(sqlRead, lock), id)
 	if errors.Is(err, onerow.ErrNotFound) && r.res.EditArchived {
-		it, err = r.read(ctx, tx, r.locked(sqlReadArchived+`{lock}`, lock), id)
+		it, err = r.read(ctx, tx, r.textOf(statement{sqlRead, lock, schema.Archived}), id)
 	}
 	if errors.Is(err, onerow.ErrNotFound) {
 		err = r.notActive(ctx, tx, id)
@@ -131,52 +117,28 @@ func (r *untyped) readToWrite(ctx context.Context, tx *onerow.Tx, id any, lock s
 	return it, err
 }
 
-// reorders says whether an update from the one to the other values of the
-// application's own columns may move the row in the order of its quota.
-func (r *untyped) reorders(was, own []any, renamed bool) bool {
-	var written []string
-	if renamed {
-		written = r.nameColumns()
+// changes are the columns that an update changes, and the values of all that it writes; was are those of the
+// application's own columns before.
+func (r *untyped) changes(was []any, before, after reflect.Value) (changed []string, args []any, name names.Parsed, err error) {
+	own, err := r.fields.copiedArgs(after, r.fields.own)
+	if err != nil {
+		return nil, nil, name, err
+	}
+	if r.res.Named() {
+		if name, err = r.res.Label.Kind.Parse(r.label(after)); err != nil {
+			return nil, nil, name, err
+		}
+		if name.Display != r.label(before) {
+			changed = r.nameColumns()
+		}
+		args = nameArgs(name)
 	}
 	for i, f := range r.fields.own {
 		if !reflect.DeepEqual(was[i], own[i]) {
-			written = append(written, f.column)
+			changed = append(changed, f.column)
 		}
 	}
-	return r.ordersBy(written)
-}
-
-// ownArgs are the values of the application's own columns, sharing no memory with
-// the row.
-func (r *untyped) ownArgs(row reflect.Value) ([]any, error) {
-	args, err := r.fields.args(row, r.fields.own)
-	for i, arg := range args {
-		switch raw := arg.(type) {
-		case []byte:
-			args[i] = bytes.Clone(raw)
-		case json.RawMessage:
-			args[i] = json.RawMessage(bytes.Clone(raw))
-		}
-	}
-	return args, err
-}
-
-// updateArgs are the values of the columns that an update writes, and whether
-// any of them differs; was are the application's own columns before.
-func (r *untyped) updateArgs(was []any, before, after reflect.Value) (args []any, name names.Parsed, changed bool, err error) {
-	own, err := r.ownArgs(after)
-	if err != nil {
-		return nil, name, false, err
-	}
-	changed = !reflect.DeepEqual(was, own)
-	if r.res.Named() {
-		if name, err = r.res.Label.Kind.Parse(r.label(after)); err != nil {
-			return nil, name, false, err
-		}
-		changed = changed || name.Display != r.label(before)
-		args = nameArgs(name)
-	}
-	return append(args, own...), name, changed, nil
+	return changed, append(args, own...), name, nil
 }
 
 // notActive says what it means that the active table does not have the row.
@@ -201,8 +163,7 @@ func (r *untyped) notActive(ctx context.Context, tx *onerow.Tx, id any) error {
 // ([schema.Resource].EditArchived): then its name may be another's, until it is activated.
 //
 // Atomic: the one guarded UPDATE. After an unanswered COMMIT it returns
-// [onerow.ErrOutcomeUnknown] and may simply be called again. Statements on a pool:
-// BEGIN, UPDATE, SELECT, COMMIT, and the mark where the quota is ordered by the name.
+// [onerow.ErrOutcomeUnknown] and may simply be called again.
 func (r *Of[T, ID, Owner]) Rename(ctx context.Context, db onerow.DB, id ID, name string) (onerow.Result[T], error) {
 	return answer[T](r.untyped.rename(ctx, db, id, name))
 }
@@ -211,10 +172,7 @@ func (r *untyped) rename(ctx context.Context, db onerow.DB, id any, name string)
 	if !r.res.Named() {
 		return result{}, fmt.Errorf("%w: %q has no names", ErrUnsupported, r.res.Name)
 	}
-	c, err := r.call("rename", id)
-	if err != nil {
-		return result{}, err
-	}
+	c := r.call("rename", id)
 	parsed, err := r.res.Label.Kind.Parse(name)
 	if err != nil {
 		return result{}, r.wrap(c.verb, c.id, err)
@@ -232,22 +190,14 @@ func (r *untyped) rename(ctx context.Context, db onerow.DB, id any, name string)
 	})
 }
 
-// sqlRename and sqlRenameArchived write a name, by the primary key, unless the row has it in this spelling.
-// Of active rows the unique index (owner, name key) decides; archived ones may share a name: activating them
-// decides.
-const (
-	sqlRename         = `UPDATE {active} SET {setName}{touch} WHERE {byID} AND CAST({label} AS BINARY) <> CAST(? AS BINARY)`
-	sqlRenameArchived = `UPDATE {archive} SET {setName}{touch} WHERE {byID} AND CAST({label} AS BINARY) <> CAST(? AS BINARY)` + shown
-)
+// sqlRename writes a name, by the primary key, unless the row has it in this spelling. Of active rows the
+// unique index (owner, name key) decides; archived ones may share a name: activating them decides.
+const sqlRename = `UPDATE {table} SET {setName}{touch} WHERE {byID} AND CAST({label} AS BINARY) <> CAST(? AS BINARY){shown}`
 
 // renameIn gives the row another name if it is in the table of a state, and no deletion hides it. Two
 // statements; the mark where the quota is ordered by the name.
 func (r *untyped) renameIn(ctx context.Context, tx *onerow.Tx, state schema.State, id any, name names.Parsed) (res result, found bool, err error) {
-	statement := sqlRename
-	if state == schema.Archived {
-		statement = sqlRenameArchived
-	}
-	n, refused := onerow.Affected(ctx, tx, r.text(statement), append(nameArgs(name), id, name.Display)...)
+	n, refused := onerow.Affected(ctx, tx, r.textIn(state, sqlRename), append(nameArgs(name), id, name.Display)...)
 	taken := state == schema.Active && mysqlerr.Classify(refused) == mysqlerr.Duplicate
 	if refused != nil && !taken {
 		return res, false, refused

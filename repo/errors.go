@@ -60,11 +60,8 @@ func (e *NameTakenError) Error() string {
 	return fmt.Sprintf("repo: the %s name %q is taken by %s %v; choose another name", e.Resource, e.Name, e.Resource, e.ID)
 }
 
-// Is makes errors.Is(err, ErrNameTaken) true.
-func (e *NameTakenError) Is(target error) bool { return target == ErrNameTaken }
-
-// Unwrap returns the driver's error.
-func (e *NameTakenError) Unwrap() error { return e.Err }
+// Unwrap returns [ErrNameTaken] and the driver's error.
+func (e *NameTakenError) Unwrap() []error { return []error{ErrNameTaken, e.Err} }
 
 // ConflictError is the detail of [ErrConflict].
 type ConflictError struct {
@@ -101,11 +98,8 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("repo: %s was changed by others during each of %d attempts; read it again and decide anew", row, e.Attempts)
 }
 
-// Is makes errors.Is(err, ErrConflict) true.
-func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
-
-// Unwrap returns the driver's error.
-func (e *ConflictError) Unwrap() error { return e.Err }
+// Unwrap returns [ErrConflict] and the driver's error.
+func (e *ConflictError) Unwrap() []error { return []error{ErrConflict, e.Err} }
 
 // ErrIDReused means: the other table of the resource has another row of this id, so
 // neither was touched. errors.As with *[IDReusedError] says where, and what to do.
@@ -131,8 +125,5 @@ func (e *IDReusedError) Error() string {
 		"and give one of the two rows, with what refers to it, another id", e.Resource, e.ID, e.Table, e.Active)
 }
 
-// Is makes errors.Is(err, ErrIDReused) true.
-func (e *IDReusedError) Is(target error) bool { return target == ErrIDReused }
-
-// Unwrap returns the driver's error.
-func (e *IDReusedError) Unwrap() error { return e.Err }
+// Unwrap returns [ErrIDReused] and the driver's error.
+func (e *IDReusedError) Unwrap() []error { return []error{ErrIDReused, e.Err} }

@@ -42,8 +42,6 @@ func ExampleOf_ListByName() {
 		}
 	}
 
-	n, err := projects.Count(ctx, db, 7, repo.PageOptions{}, 500)
-	fmt.Println(n, err)
 	var next repo.Cursor
 	for {
 		page, err := projects.ListByName(ctx, db, 7, "EM", repo.PageOptions{After: next, Limit: 1})
@@ -59,7 +57,6 @@ func ExampleOf_ListByName() {
 	}
 
 	// Output:
-	// 4 <nil>
 	// Email
 	// email  campaign
 }
@@ -110,8 +107,6 @@ func ExampleOf_List() {
 		Where: repo.Where{"status": "open"}, State: repo.AnyState, Limit: 2,
 		Sort: repo.Sort{Column: "due_at", Descending: true, From: march(5)},
 	}
-	n, err := tickets.Count(ctx, db, 7, open, 500)
-	fmt.Println(n, err)
 	for {
 		page, err := tickets.List(ctx, db, 7, open)
 		if err != nil {
@@ -128,7 +123,6 @@ func ExampleOf_List() {
 	fmt.Println(err)
 
 	// Output:
-	// 3 <nil>
 	// roof 2030-03-10 active
 	// lamp 2030-03-10 active
 	// door 2030-03-07 archived

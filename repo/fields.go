@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"bytes"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -42,7 +43,7 @@ type fields struct {
 
 	id     keyField
 	owners []keyField // in the order of the resource's columns
-	above  keyField   // the parent's column; its index is nil where there is none
+	parent keyField   // the parent's column; its index is nil where there is none
 
 	methods bool // keys or names are read by methods of their own
 }
@@ -81,11 +82,7 @@ func mapFields(typ reflect.Type, res schema.Resource) (fields, error) {
 		f.all = append(f.all, fl)
 		indexes[name] = info.Index
 	}
-	f.label = indexes[res.Label.Column]
-	if err := complete(typ, res, indexes); err != nil {
-		return f, err
-	}
-	return f, f.keys(res, indexes)
+	return f, f.needed(typ, res, indexes)
 }
 
 // fieldOf is the field of a struct whose column the resource has, or says why it cannot be.
@@ -112,7 +109,7 @@ func fieldOf(typ reflect.Type, res schema.Resource, info *reflectx.FieldInfo) (f
 		if err != nil {
 			return refused("for the column %q: %w", name, err)
 		}
-		if t.Class != keytype.Integer && (t.Fixed || info.Field.Type.Kind() != reflect.String) {
+		if is := info.Field.Type.Kind(); is == reflect.Interface || t.Class != keytype.Integer && (t.Fixed || is != reflect.String) {
 			fl.key = &t
 		}
 	} else if info.Field.Type.Kind() == reflect.Array { // a UUID in BINARY(16): its Value method gives text
@@ -123,37 +120,41 @@ func fieldOf(typ reflect.Type, res schema.Resource, info *reflectx.FieldInfo) (f
 	return fl, nil
 }
 
-// complete says whether the struct has a field for each column that a verb needs.
-func complete(typ reflect.Type, res schema.Resource, indexes map[string][]int) error {
-	for _, column := range append([]string{res.ID, res.Label.Column, res.Parent.Column}, res.Owners()...) {
-		if column == "" {
-			continue
+// needed finds the fields for the columns that a verb needs, those of keys and of the name.
+func (f *fields) needed(typ reflect.Type, res schema.Resource, indexes map[string][]int) (err error) {
+	index := func(column string) []int {
+		if column != "" && indexes[column] == nil && err == nil {
+			err = fmt.Errorf("repo: %s has no field with the tag `db:%q`", typ, column)
 		}
-		index := indexes[column]
-		if index == nil {
-			return fmt.Errorf("repo: %s has no field with the tag `db:%q`", typ, column)
-		}
-		if column == res.Label.Column && typ.FieldByIndex(index).Type.Kind() != reflect.String {
-			return fmt.Errorf("repo: the field for %q of %s must be a string", column, typ)
-		}
+		return indexes[column]
 	}
-	return nil
-}
-
-// keys fills in the fields whose columns hold keys.
-func (f *fields) keys(res schema.Resource, indexes map[string][]int) (err error) {
 	of := func(column string) keyField {
-		k := keyField{column: column, index: indexes[column]}
+		k := keyField{column: column, index: index(column)}
 		if column != "" && err == nil {
 			k.typ, err = keytype.Parse(res.KeyType(column))
 		}
 		return k
 	}
-	f.id, f.above = of(res.ID), of(res.Parent.Column)
+	f.id, f.label, f.parent = of(res.ID), index(res.Label.Column), of(res.Parent.Column)
 	for _, column := range res.Owners() {
 		f.owners = append(f.owners, of(column))
 	}
+	if err == nil && f.label != nil && typ.FieldByIndex(f.label).Type.Kind() != reflect.String {
+		err = fmt.Errorf("repo: the field for %q of %s must be a string", res.Label.Column, typ)
+	}
 	return err
+}
+
+// byColumn are the fields for some columns, if there is one for each.
+func (f fields) byColumn(columns []string) (list []field, all bool) {
+	for _, column := range columns {
+		i := slices.IndexFunc(f.all, func(fl field) bool { return strings.EqualFold(fl.column, column) })
+		if i < 0 {
+			return nil, false
+		}
+		list = append(list, f.all[i])
+	}
+	return list, true
 }
 
 // behindPointer says whether one of the structs on the way to a field is a pointer.
@@ -179,10 +180,10 @@ func timeBelow(t reflect.Type) bool {
 	return isTime(t)
 }
 
-// columnType is the declared type of a column of the application's own.
+// columnType is the declared type of a column of the application's own, or empty.
 func columnType(res schema.Resource, column string) string {
 	for _, c := range res.Columns {
-		if c.Name == column {
+		if strings.EqualFold(c.Name, column) {
 			return c.Type
 		}
 	}
@@ -235,12 +236,12 @@ func isBytes(t reflect.Type) bool {
 func (f fields) args(row reflect.Value, of []field) ([]any, error) {
 	args := make([]any, len(of))
 	for i, fl := range of {
-		of := reflectx.FieldByIndexesReadOnly(row, fl.index).Interface()
+		is := reflectx.FieldByIndexesReadOnly(row, fl.index).Interface()
 		v, err := any(nil), error(nil)
 		if fl.key != nil {
-			v, err = fl.key.Value(of)
+			v, err = fl.key.Value(is)
 		} else {
-			v, err = value(of)
+			v, err = value(is)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("repo: the value for column %q: %w", fl.column, err)
@@ -251,6 +252,20 @@ func (f fields) args(row reflect.Value, of []field) ([]any, error) {
 		args[i] = v
 	}
 	return args, nil
+}
+
+// copiedArgs is args, sharing no memory with the row.
+func (f fields) copiedArgs(row reflect.Value, of []field) ([]any, error) {
+	args, err := f.args(row, of)
+	for i, arg := range args {
+		switch raw := arg.(type) {
+		case []byte:
+			args[i] = bytes.Clone(raw)
+		case json.RawMessage:
+			args[i] = json.RawMessage(bytes.Clone(raw))
+		}
+	}
+	return args, err
 }
 
 // timeTarget scans microseconds since 1970 into a field, see isTime.

@@ -1,9 +1,7 @@
 package repo_test
 
 import (
-	"context"
 	"database/sql"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"testing"
@@ -104,51 +102,7 @@ func TestReplayAfterDeploy(t *testing.T) {
 			t.Errorf("%s: %+v, %v", what, res, err)
 		}
 	}
-	if n := count(t, db, "SELECT COUNT(*) FROM onerow_request WHERE fingerprint LIKE CONCAT(CHAR(2), '%')"); n != 1 {
+	if n := count(t, db, "SELECT COUNT(*) FROM onerow_request WHERE fingerprint LIKE CONCAT(CHAR(3), '%')"); n != 1 {
 		t.Error("the form of the fingerprint is not stored with it")
-	}
-}
-
-// recorded stores what a version before form 2 stored for a row.
-func recorded(ctx context.Context, t *testing.T, db *sql.DB, resource, owner, id, print string, row int) {
-	t.Helper()
-	must(db.ExecContext(ctx, `INSERT INTO onerow_request (resource, owner, request_id, row_id, fingerprint, call_token, created_at)
-		VALUES (?, ?, ?, ?, ?, REPEAT('t', 16), UTC_TIMESTAMP(6))`, resource, owner, id, row, must(hex.DecodeString(print))))
-}
-
-// TestReplayOfFirstForm: a request that an earlier version recorded replays; the bytes
-// are that version's own.
-func TestReplayOfFirstForm(t *testing.T) {
-	db, p, ctx := open(t), newRepos(t).projects, t.Context()
-	due, code := time.Date(2030, 1, 2, 3, 4, 5, 6000, time.UTC), int64(7)
-	row := Project{UserID: 1, Name: "Email Campaign (Copy 2)", Note: "n", Due: &due, Code: &code}
-	made := must(p.Create(ctx, db, row)).Row
-	recorded(ctx, t, db, "project", "1", "old", "8b41d621182570893c22bdf2a5b130ed5b42815c45e2ce37a2028481b9016e09", int(made.ID))
-	if res, err := p.Create(ctx, db, row, repo.RequestID("old")); err != nil || !res.Replayed || res.Row.ID != made.ID {
-		t.Errorf("a project's retry: %+v, %v", res, err)
-	}
-	row.Note = "m"
-	if _, err := p.Create(ctx, db, row, repo.RequestID("old")); !errors.Is(err, repo.ErrRequestMismatch) {
-		t.Errorf("another payload: %v", err)
-	}
-
-	type Thing struct {
-		ID    int64           `db:"id"`
-		Done  bool            `db:"done"`
-		Ratio float32         `db:"ratio"`
-		Count uint32          `db:"count"`
-		Meta  json.RawMessage `db:"meta"`
-		Raw   []byte          `db:"raw"`
-	}
-	plan := schema.Plan{Resources: []schema.Resource{{Name: "thing", Columns: []schema.Column{
-		{Name: "raw", Type: "VARBINARY(16) NULL"}, {Name: "meta", Type: "JSON NULL"}, {Name: "count", Type: "INT UNSIGNED NOT NULL DEFAULT 0"},
-		{Name: "ratio", Type: "DOUBLE NOT NULL DEFAULT 0"}, {Name: "done", Type: "TINYINT NOT NULL DEFAULT 0"}}}}}
-	must(db.ExecContext(ctx, plan.DDL()[0]))
-	things := must(repo.New[Thing](plan, "thing"))
-	thing := Thing{Done: true, Ratio: 0.5, Count: 9, Meta: json.RawMessage(`{"a": 1}`), Raw: []byte{0, 255}}
-	id := must(things.Create(ctx, db, thing)).Row.ID
-	recorded(ctx, t, db, "thing", "0", "thing", "6a06a8ba3ca8c06bedf4dde3c599e2759b24d3678cc060c39f3c3ed6d0e1fb6b", int(id))
-	if res, err := things.Create(ctx, db, thing, repo.RequestID("thing")); err != nil || !res.Replayed || res.Row.ID != id {
-		t.Errorf("a thing's retry: %+v, %v", res, err)
 	}
 }

@@ -20,24 +20,22 @@ func (r *Of[T, ID, Owner]) Get(ctx context.Context, db onerow.DB, id ID) (T, err
 }
 
 func (r *untyped) get(ctx context.Context, db onerow.DB, id any) (row reflect.Value, err error) {
-	c, err := r.call("get", id)
-	if err != nil {
-		return row, err
+	c := r.call("get", id)
+	if c.err != nil {
+		return row, c.err
 	}
 	it, err := r.getEither(ctx, db, "", c.id)
 	return it.row, r.wrap(c.verb, c.id, err)
 }
 
-// sqlGet and, without an archive, sqlGetActive read a row that no deletion hides, by the primary key.
-const (
-	sqlGet       = `(` + sqlGetActive + `) UNION ALL (` + sqlReadArchived + `{lock})`
-	sqlGetActive = sqlReadActive + `{lock}`
-)
+// sqlGet reads what sqlRead does, of both tables.
+const sqlGet = `(SELECT {fields}, version, 'active' FROM {active} WHERE {byID}{lock})
+  UNION ALL (SELECT {fields}, version, 'archived' FROM {archive} WHERE {byID}` + shown + `{lock})`
 
 // getEither asks both tables, with a lock or by the snapshot.
 func (r *untyped) getEither(ctx context.Context, db onerow.DB, lock string, id any) (it item, err error) {
-	query, args := r.bothTables(sqlGet, sqlGetActive, lock, id)
-	for range emptyReads {
+	query, args := r.bothTables(sqlGet, sqlRead, lock, id)
+	for range maxEmptyReads {
 		it, err = r.read(ctx, db, query, args...)
 		if !errors.Is(err, onerow.ErrNotFound) {
 			break

@@ -15,7 +15,7 @@ import (
 // sqlInsert makes the row: the unique index (owner, name key) decides. Its parameters: the id where the
 // application makes it, owner, parent (where it is not the owner), name, name key, stem key, copy number, the
 // application's own columns.
-const sqlInsert = `INSERT INTO {active} ({insert}, version, created_at, updated_at) VALUES ({inserted}, 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`
+const sqlInsert = `{inUTC}INSERT INTO {active} ({insert}, version, created_at, updated_at) VALUES ({inserted}, 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`
 
 // insertColumns are the columns whose values come with the statement.
 func (r *untyped) insertColumns() (columns []string) {
@@ -34,9 +34,9 @@ func (r *untyped) insert(ctx context.Context, db onerow.DB, w newRow) (res resul
 	c := call{verb: "create", id: w.id, repeats: w.request != nil || r.makesIDs()}
 	c.oneShot = !c.repeats && r.res.Quota.Flag == "" && len(r.limits) == 0 // a mark is a second write
 	var id int64
-	may, packed := r.fitsPacket(w), false
+	fits, packed := r.fitsPacket(w), false
 	try := func(ctx context.Context, tx *onerow.Tx) (result, error) {
-		if packed = may && tx.Together() && !tx.Joined(); packed {
+		if packed = fits && tx.Together() && !tx.Joined(); packed {
 			return result{}, r.insertPacket(ctx, tx, w, &id)
 		}
 		return r.insertSteps(ctx, tx, w)
@@ -48,27 +48,23 @@ func (r *untyped) insert(ctx context.Context, db onerow.DB, w newRow) (res resul
 				return result{}, r.wrap(c.verb, nil, taken)
 			}
 		}
-		may = false
+		fits = false
 		res, err = r.run(ctx, db, c, try)
 	}
-	if err != nil || !packed {
-		return res, err
+	if err == nil && packed {
+		return r.made(w, id)
 	}
-	key, err := r.generated(id)
-	if err != nil {
-		return result{}, err
-	}
-	return r.made(w, key)
+	return res, err
 }
 
 // fitsPacket says whether nothing has to be looked at between the statements of a create.
 func (r *untyped) fitsPacket(w newRow) bool {
-	return !r.makesIDs() && !w.readsBack() && r.parent.Name == "" && len(r.further) == 0 && len(r.limits) == 0 && len(w.reserved) == 0
+	return !r.makesIDs() && !w.readsBack() && r.parent.Name == "" && len(r.references) == 0 && len(r.limits) == 0 && len(w.reserved) == 0
 }
 
 // insertPacket sends all statements of a create with COMMIT.
 func (r *untyped) insertPacket(ctx context.Context, tx *onerow.Tx, w newRow, id *int64) error {
-	stmts := []onerow.Stmt{{Query: r.textInUTC(sqlInsert), Args: w.args, ID: id}}
+	stmts := []onerow.Stmt{{Query: r.text(sqlInsert), Args: w.args, ID: id}}
 	if w.request != nil {
 		stmts = append(stmts, onerow.Stmt{Query: sqlInsertRequestMade, Args: w.request.args(r.res.Name)})
 	}
@@ -86,7 +82,7 @@ func (r *untyped) insertPacket(ctx context.Context, tx *onerow.Tx, w newRow, id 
 func (r *untyped) nameTaken(ctx context.Context, db onerow.DB, w newRow, refused error) error {
 	var holder any
 	err := onerow.Alone(ctx, db, func(ctx context.Context, db onerow.DB) (err error) {
-		holder, err = r.holder(ctx, db, w.owner, w.name)
+		holder, err = r.nameHolder(ctx, db, w.owner, w.name)
 		return err
 	})
 	if err != nil || holder == nil {
@@ -94,6 +90,10 @@ func (r *untyped) nameTaken(ctx context.Context, db onerow.DB, w newRow, refused
 	}
 	return &NameTakenError{Resource: r.res.Name, Name: w.name.Display, ID: r.typed(holder), Err: refused}
 }
+
+// sqlSetRequestRow puts the id of the row that a request made on its record, by the primary key, which this
+// transaction inserted.
+const sqlSetRequestRow = `UPDATE onerow_request SET row_id = ? WHERE resource = ? AND owner = ? AND request_id = ?`
 
 // insertSteps makes the row statement by statement: the record of its request, the locks on the rows above,
 // the row, the room that it takes, its id on the record; the mark comes last.
@@ -116,7 +116,11 @@ func (r *untyped) insertSteps(ctx context.Context, tx *onerow.Tx, w newRow) (res
 		}
 	}
 	if w.request != nil {
-		if err := r.recordRow(ctx, tx, w.request, res.row); err != nil {
+		_, key, err := r.idOf(res.row)
+		if err == nil {
+			err = writeOne(ctx, tx, guarded(sqlSetRequestRow, key, r.res.Name, w.request.scope, w.request.id))
+		}
+		if err != nil {
 			return res, err
 		}
 	}
@@ -131,74 +135,74 @@ const sqlReadMade = `SELECT {fields}, version, 'active' FROM {active} WHERE {id}
 
 // insertRow locks the rows above, and makes the row; or answers with the row that has its id already.
 func (r *untyped) insertRow(ctx context.Context, tx *onerow.Tx, w newRow) (res result, err error) {
-	if err := r.lockAllAbove(ctx, tx, w); err != nil {
+	if err := r.lockParents(ctx, tx, w); err != nil {
 		if r.makesIDs() && errors.Is(err, ErrParentNotFound) { // a repeat's row may be there, and need not care
-			if res, serr := r.sameRow(ctx, tx, w, false); serr != nil || res.replayed {
+			if res, serr := r.sameRow(ctx, tx, w); serr != nil || res.replayed {
 				return res, serr
 			}
 		}
 		return res, err
 	}
 	if !r.makesIDs() && w.readsBack() {
-		it, err := r.readAfter(ctx, tx, onerow.Stmt{Query: r.textInUTC(sqlInsert), Args: w.args}, r.text(sqlReadMade))
+		it, err := r.readAfter(ctx, tx, onerow.Stmt{Query: r.text(sqlInsert), Args: w.args}, r.text(sqlReadMade))
 		if err != nil {
 			return r.notInserted(ctx, tx, w, err)
 		}
 		return result{row: it.row, changed: true}, nil
 	}
-	done, err := tx.ExecContext(ctx, r.textInUTC(sqlInsert), w.args...)
+	done, err := tx.ExecContext(ctx, r.text(sqlInsert), w.args...)
 	if err != nil {
 		return r.notInserted(ctx, tx, w, err)
 	}
 	if !r.makesIDs() {
-		n, err := done.LastInsertId()
-		if err == nil {
-			w.id, err = r.generated(n)
-		}
+		id, err := done.LastInsertId()
 		if err != nil {
 			return res, fmt.Errorf("repo: the id of the new %s: %w", r.res.Name, err)
 		}
-		return r.made(w, w.id)
+		return r.made(w, id)
 	}
 	if res, err = r.firstOfItsID(ctx, tx, w); err != nil || res.replayed {
 		return res, err
 	}
 	if !w.readsBack() {
-		return r.made(w, w.id)
+		return r.made(w, 0)
 	}
-	it, err := r.read(ctx, tx, r.text(sqlReadActive+exclusive), w.id)
+	it, err := r.read(ctx, tx, r.locked(sqlRead, exclusive), w.id)
 	return result{row: it.row, changed: true}, err
 }
 
-// lockAllAbove locks the rows above a new one.
-func (r *untyped) lockAllAbove(ctx context.Context, tx *onerow.Tx, w newRow) error {
+// lockParents locks the rows above a new one.
+func (r *untyped) lockParents(ctx context.Context, tx *onerow.Tx, w newRow) error {
 	var tenant []any
-	if r.withTenant() {
+	if r.sharesTenant() {
 		tenant = w.owner[:1]
 	}
-	if err := r.lockParent(ctx, tx, w.above, false, tenant...); err != nil {
+	if err := r.lockParent(ctx, tx, w.parent, false, tenant...); err != nil {
 		return err
 	}
-	return r.lockFurther(ctx, tx, w.id, w.row, nil)
+	return r.lockReferences(ctx, tx, w.id, w.row, nil)
 }
 
-// made is the row that was inserted, where nothing of it has to be read.
-func (r *untyped) made(w newRow, id any) (result, error) {
+// made is the row that was inserted, where nothing of it has to be read. id is what AUTO_INCREMENT gave, 0
+// where the application made it.
+func (r *untyped) made(w newRow, id int64) (result, error) {
 	res := result{row: w.answer, changed: true}
-	if err := r.fields.id.typ.Set(res.row.FieldByIndex(r.fields.id.index), id); err != nil {
-		return res, err
+	if !r.makesIDs() {
+		key := any(id)
+		if r.fields.id.typ.Unsigned {
+			key = uint64(id) //nolint:gosec // what is above the largest int64 comes as a negative one
+		}
+		key, err := r.fields.id.typ.Value(key)
+		if err == nil {
+			err = r.fields.id.typ.Set(res.row.FieldByIndex(r.fields.id.index), key)
+		}
+		if err != nil {
+			return res, fmt.Errorf("repo: the id of the new %s: %w", r.res.Name, err)
+		}
 	}
 	if r.res.Named() {
 		res.row.FieldByIndex(r.fields.label).SetString(w.name.Display)
 	}
 	r.setState(res.row, schema.Active)
 	return res, nil
-}
-
-// generated is the id that AUTO_INCREMENT gave.
-func (r *untyped) generated(n int64) (any, error) {
-	if r.fields.id.typ.Unsigned {
-		return r.fields.id.typ.Value(uint64(n)) //nolint:gosec // what is above the largest int64 comes as a negative one
-	}
-	return n, nil
 }

@@ -54,6 +54,23 @@ func (r *untyped) ownerOf(row reflect.Value) ([]any, error) {
 	return owner, nil
 }
 
+// scopeOf is the owner of a row, encoded.
+func (r *untyped) scopeOf(row reflect.Value) (string, error) {
+	owner, err := r.ownerOf(row)
+	if err != nil {
+		return "", err
+	}
+	return encodeOwner(owner)
+}
+
+// idOf is the id of a row, and the id encoded.
+func (r *untyped) idOf(row reflect.Value) (id any, key string, err error) {
+	if id, err = r.fields.id.of(row); err == nil {
+		key, err = onerow.EncodeKey(id)
+	}
+	return id, key, err
+}
+
 // encodeOwner is the owner as the toolkit's tables hold it; "0" where rows have none.
 func encodeOwner(owner []any) (string, error) {
 	if len(owner) == 0 {

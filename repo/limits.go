@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -13,14 +14,6 @@ import (
 	"github.com/onerow/onerow/limit"
 	"github.com/onerow/onerow/schema"
 )
-
-// WithLimits gives the repository the limits that the plan declares for the resource; [NewOf] demands all of
-// them. Create and Activate, and an Update of a column that is summed, then take room in their own commit, or
-// fail with [limit.ErrLimit] and have written nothing; Archive, Delete and such an Update give it back. One
-// statement more for each limit, see package limit.
-func WithLimits(rules ...*limit.Rule) Option {
-	return func(o *options) { o.limits = append(o.limits, rules...) }
-}
 
 // UseReservation makes Create use room that [limit.Rule.Reserve] holds under the key. Where the reservation
 // is gone, it takes room like any other.
@@ -42,23 +35,28 @@ type limited struct {
 	most   int64 // of the column
 }
 
-// withLimits finds the rule of each limit that the plan declares.
-func (r *untyped) withLimits(rules []*limit.Rule) (err error) {
+// setLimits finds the rule of each limit that the plan declares.
+func (r *untyped) setLimits(rules []*limit.Rule) (err error) {
 	for _, l := range r.res.Limits {
 		at := slices.IndexFunc(rules, func(rule *limit.Rule) bool { return rule.Name() == l.Name && rule.Resource() == r.res.Name })
 		if at < 0 {
-			return fmt.Errorf("repo: %q has the limit %q; give its rule to WithLimits", r.res.Name, l.Name)
+			return fmt.Errorf("repo: %q has the limit %q; give its rule to New", r.res.Name, l.Name)
 		}
 		one := limited{rule: rules[at], owners: len(r.res.LimitOwners(l)), column: l.Sum}
 		if l.Sum != "" {
+			t, err := keytype.Parse(columnType(r.res, l.Sum))
 			field := slices.IndexFunc(r.fields.own, func(f field) bool { return f.column == l.Sum })
-			if field < 0 || !isInteger(r.typ.FieldByIndex(r.fields.own[field].index).Type.Kind()) {
+			if err == nil && field >= 0 {
+				one.sum = r.fields.own[field].index
+			}
+			if one.sum == nil || !isInteger(r.typ.FieldByIndex(one.sum).Type) {
 				return fmt.Errorf("repo: the limit %q of %q sums %q, for which T needs an integer field", l.Name, r.res.Name, l.Sum)
 			}
-			one.sum = r.fields.own[field].index
-			if one.most, err = mostOf(r.res, l.Sum); err != nil {
-				return err
+			bits := 8 * t.Length // a server that is not strict would cut a larger amount
+			if !t.Unsigned {
+				bits--
 			}
+			one.most = min(limit.MaxAmount, int64(1)<<min(bits, 62)-1)
 		}
 		r.limits = append(r.limits, one)
 	}
@@ -70,32 +68,30 @@ func (r *untyped) withLimits(rules []*limit.Rule) (err error) {
 	return nil
 }
 
-// sums says whether an update may take room.
-func (r *untyped) sums() bool {
-	return slices.ContainsFunc(r.limits, func(l limited) bool { return l.sum != nil })
-}
+func isInteger(t reflect.Type) bool { return t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64 }
 
-func isInteger(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Uint64 }
-
-// amount is what a row counts for.
-func (l limited) amount(row reflect.Value) (int64, error) {
+// value is what a row's field says, at most one more than an amount can be; 1 where rows are counted.
+func (l limited) value(row reflect.Value) int64 {
 	if l.sum == nil {
-		return 1, nil
+		return 1
 	}
 	v := reflectx.FieldByIndexesReadOnly(row, l.sum)
-	if n := l.value(v); n >= 0 && n <= l.most {
-		return n, nil
-	}
-	return 0, fmt.Errorf("%w: the column %q is %v; it holds 0 to %d", limit.ErrAmount, l.column, v, l.most)
-}
-
-// value is a field's, at most one more than an amount can be.
-func (l limited) value(v reflect.Value) int64 {
 	if v.CanInt() {
 		return min(v.Int(), limit.MaxAmount+1)
 	}
 	return int64(min(v.Uint(), uint64(limit.MaxAmount+1))) //nolint:gosec // it is not more
 }
+
+// amount is what a row counts for that a verb is to write.
+func (l limited) amount(row reflect.Value) (int64, error) {
+	if n := l.value(row); l.sum == nil || n >= 0 && n <= l.most {
+		return n, nil
+	}
+	return 0, fmt.Errorf("%w: the column %q is %v; it holds 0 to %d", limit.ErrAmount, l.column, reflectx.FieldByIndexesReadOnly(row, l.sum), l.most)
+}
+
+// counted is what a stored row counts for: what no verb has written, as it is counted in SQL.
+func (l limited) counted(row reflect.Value) int64 { return min(max(l.value(row), 0), limit.MaxAmount) }
 
 // amounts refuses a row that counts for what no limit takes.
 func (r *untyped) amounts(row reflect.Value) error {
@@ -105,31 +101,6 @@ func (r *untyped) amounts(row reflect.Value) error {
 		}
 	}
 	return nil
-}
-
-// counted is what a stored row counts for: what no verb has written, as it is counted in SQL.
-func (l limited) counted(row reflect.Value) int64 {
-	if l.sum == nil {
-		return 1
-	}
-	return min(max(l.value(reflectx.FieldByIndexesReadOnly(row, l.sum)), 0), limit.MaxAmount)
-}
-
-// mostOf is the largest amount that a column holds: a server that is not strict would cut a larger one.
-func mostOf(res schema.Resource, column string) (int64, error) {
-	at := slices.IndexFunc(res.Columns, func(c schema.Column) bool { return c.Name == column })
-	t, err := keytype.Parse(res.Columns[at].Type)
-	if err != nil {
-		return 0, err
-	}
-	bits := 8 * t.Length
-	if !t.Unsigned {
-		bits--
-	}
-	if bits > 60 {
-		return limit.MaxAmount, nil
-	}
-	return 1<<bits - 1, nil
 }
 
 // take takes the room that a row needs which has become active in this transaction: the last thing that a
@@ -158,7 +129,7 @@ func (r *untyped) take(ctx context.Context, tx *onerow.Tx, row reflect.Value, ow
 }
 
 // give gives back what an active row took that is not active any more. A row that a deletion hides keeps it.
-func (r *untyped) give(ctx context.Context, tx *onerow.Tx, h *held) error {
+func (r *untyped) give(ctx context.Context, tx *onerow.Tx, h *lockedRow) error {
 	for _, l := range r.limits {
 		if err := l.rule.Give(ctx, tx, l.counted(h.row), h.owner[:l.owners]...); err != nil {
 			return err
@@ -169,30 +140,25 @@ func (r *untyped) give(ctx context.Context, tx *onerow.Tx, h *held) error {
 
 // handOver gives back to the old owner what a moved active row needs of the new one's, in the order in which
 // two rows that are exchanged lock the same.
-func (r *untyped) handOver(ctx context.Context, tx *onerow.Tx, h *held, to []any) error {
+func (r *untyped) handOver(ctx context.Context, tx *onerow.Tx, h *lockedRow, to []any) error {
 	for _, l := range r.limits {
-		old, err := onerow.EncodeKey(h.owner[:l.owners]...)
-		if err != nil {
+		from, err := onerow.EncodeKey(h.owner[:l.owners]...)
+		into, ierr := onerow.EncodeKey(to[:l.owners]...)
+		if err = cmp.Or(err, ierr); err != nil {
 			return err
-		}
-		owner, err := onerow.EncodeKey(to[:l.owners]...)
-		switch {
-		case err != nil:
-			return err
-		case owner == old:
-			continue
 		}
 		n := l.counted(h.row)
-		give := func() error { return l.rule.Give(ctx, tx, n, h.owner[:l.owners]...) }
-		take := func() error { return l.rule.Take(ctx, tx, n, to[:l.owners]...) }
-		steps := []func() error{give, take}
-		if owner < old {
-			slices.Reverse(steps)
+		if into < from {
+			err = l.rule.Take(ctx, tx, n, to[:l.owners]...)
 		}
-		for _, step := range steps {
-			if err := step(); err != nil {
-				return err
-			}
+		if err == nil && into != from {
+			err = l.rule.Give(ctx, tx, n, h.owner[:l.owners]...)
+		}
+		if err == nil && into > from {
+			err = l.rule.Take(ctx, tx, n, to[:l.owners]...)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -201,9 +167,6 @@ func (r *untyped) handOver(ctx context.Context, tx *onerow.Tx, h *held, to []any
 // adjust takes or gives the difference that an update of an active row makes.
 func (r *untyped) adjust(ctx context.Context, tx *onerow.Tx, before, after reflect.Value, owner []any) error {
 	for _, l := range r.limits {
-		if l.sum == nil {
-			continue
-		}
 		was := l.counted(before)
 		if l.counted(after) == was {
 			continue
@@ -211,10 +174,9 @@ func (r *untyped) adjust(ctx context.Context, tx *onerow.Tx, before, after refle
 		now, err := l.amount(after)
 		switch {
 		case err != nil:
-			return err
 		case now > was:
 			err = l.rule.Take(ctx, tx, now-was, owner[:l.owners]...)
-		case now < was:
+		default:
 			err = l.rule.Give(ctx, tx, was-now, owner[:l.owners]...)
 		}
 		if err != nil {

@@ -1,14 +1,11 @@
 package repo
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
-	"strings"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
@@ -93,45 +90,27 @@ func (r *Of[T, ID, Owner]) List(ctx context.Context, db onerow.DB, owner Owner, 
 func (r *untyped) list(ctx context.Context, db onerow.DB, owner any, o PageOptions) (page, error) {
 	l, err := r.listing(owner, o)
 	if err != nil {
-		return page{}, r.wrapList("list", err)
+		return page{}, r.wrapList(err)
 	}
+	return r.listPage(ctx, db, l, o)
+}
+
+// listPage reads the page of a list that o asks for. It forces the index of a list that the server might read
+// another way, and reads again where there is none of its name.
+func (r *untyped) listPage(ctx context.Context, db onerow.DB, l *listing, o PageOptions) (page, error) {
 	after, err := r.position(l, o.After)
 	if err != nil {
 		return page{}, err
 	}
-	var value sql.NullString
-	more := []any{&value}
-	if len(l.parts) > 1 {
-		more = append(more, new(any), new(any)) // by which the server orders
+	limit := defaultLimit
+	if o.Limit > 0 {
+		limit = min(o.Limit, maxLimit)
 	}
-	var p page
-	limit := o.limit()
-	err = l.run(func(force bool) (err error) {
-		query, args := r.pageSQL(l, after, limit+1, force)
-		p, err = r.page(ctx, db, query, args, limit, more, func(row reflect.Value) (Cursor, error) { return r.cursor(l, row, value) })
-		return err
-	})
-	return p, r.wrapList("list", err)
-}
-
-// run calls a list's statement with the index forced, and again without where there is none of its name.
-func (l *listing) run(call func(force bool) error) error {
-	if l.plain() {
-		return call(false)
-	}
-	err := call(true)
+	p, err := r.readPage(ctx, db, l, after, limit, !l.plain())
 	if mysqlerr.NoSuchIndex(err) {
-		err = call(false)
+		p, err = r.readPage(ctx, db, l, after, limit, false)
 	}
-	return err
-}
-
-// limit is how many rows a page has at most.
-func (o PageOptions) limit() int {
-	if o.Limit <= 0 {
-		return defaultLimit
-	}
-	return min(o.Limit, maxLimit)
+	return p, r.wrapList(err)
 }
 
 // page is a Page of any type.
@@ -140,18 +119,22 @@ type page struct {
 	next  Cursor
 }
 
-// page runs a list's statement, which reads one row more than the page has. cursor is called with the page's
-// last one, when more has what the statement says beside it.
-func (r *untyped) page(ctx context.Context, db onerow.DB, query string, args []any, limit int, more []any, cursor func(row reflect.Value) (Cursor, error)) (page, error) {
+// readPage reads one row more than the page has, to see whether another page follows.
+func (r *untyped) readPage(ctx context.Context, db onerow.DB, l *listing, after position, limit int, force bool) (page, error) {
 	p := page{items: reflect.New(reflect.SliceOf(r.typ)).Elem()}
-	var behind Cursor
+	var last Cursor // of the page's last row
 	var version int64
 	var state schema.State
-	more = append([]any{&version, &state}, more...)
+	var value sql.NullString // by which the list is ordered
+	more := []any{&version, &state, &value}
+	if len(l.parts) > 1 {
+		more = append(more, new(any), new(any)) // by which the server orders
+	}
+	query, args := r.pageSQL(l, after, limit+1, force)
 	err := onerow.Query(ctx, db, query, args, func(rows *sql.Rows) (err error) {
 		n := p.items.Len()
 		if n == limit {
-			p.next = behind
+			p.next = last
 			return nil
 		}
 		p.items.Grow(1)
@@ -162,7 +145,7 @@ func (r *untyped) page(ctx context.Context, db onerow.DB, query string, args []a
 		}
 		r.setState(row, state)
 		if n+1 == limit {
-			behind, err = cursor(row)
+			last, err = r.cursor(l, row, value)
 		}
 		return err
 	})
@@ -170,11 +153,11 @@ func (r *untyped) page(ctx context.Context, db onerow.DB, query string, args []a
 }
 
 // wrapList leaves errors as they are that name the list themselves.
-func (r *untyped) wrapList(verb string, err error) error {
+func (r *untyped) wrapList(err error) error {
 	if errors.Is(err, ErrUnsupported) || errors.Is(err, ErrInvalidFilter) || errors.Is(err, ErrInvalidCursor) {
 		return err
 	}
-	return r.wrap(verb, nil, err)
+	return r.wrap("list", nil, err)
 }
 
 // ListByName returns a page of an owner's active rows in the order of their name keys: those whose names
@@ -186,90 +169,18 @@ func (r *Of[T, ID, Owner]) ListByName(ctx context.Context, db onerow.DB, owner O
 	return pageOf[T](r.untyped.listByName(ctx, db, owner, prefix, o))
 }
 
-// sqlListByName reads by the unique index (owner, name key).
-const sqlListByName = `SELECT /*+ INDEX({active} one_name) */ {fields}, version, 'active' FROM {active} IGNORE INDEX (PRIMARY)
-  WHERE {ownerIs} AND {nameKey} >= ? AND {nameKey} < ? ORDER BY {nameKey} LIMIT ?`
-
-func (r *untyped) listByName(ctx context.Context, db onerow.DB, owner any, prefix string, o PageOptions) (p page, err error) {
+func (r *untyped) listByName(ctx context.Context, db onerow.DB, owner any, prefix string, o PageOptions) (page, error) {
 	switch {
 	case !r.res.Named():
-		return p, fmt.Errorf("%w: %q has no names to list by", ErrUnsupported, r.res.Name)
+		return page{}, fmt.Errorf("%w: %q has no names to list by", ErrUnsupported, r.res.Name)
 	case len(o.Where) > 0 || o.Sort != (Sort{}):
-		return p, fmt.Errorf("%w: a list of %q by name has no Where and no Sort", ErrUnsupported, r.res.Name)
+		return page{}, fmt.Errorf("%w: a list of %q by name has no Where and no Sort", ErrUnsupported, r.res.Name)
 	case o.State != schema.Active && o.State != "":
-		return p, fmt.Errorf("%w: only active rows of %q are in an index of names", ErrUnsupported, r.res.Name)
+		return page{}, fmt.Errorf("%w: only active rows of %q are in an index of names", ErrUnsupported, r.res.Name)
 	}
-	args, err := r.namedOwner(owner)
+	l, err := r.nameListing(owner, prefix)
 	if err != nil {
-		return p, r.wrap("list", nil, err)
+		return page{}, r.wrapList(err)
 	}
-	first := []byte{}
-	if prefix != "" {
-		name, err := r.res.Label.Kind.Parse(prefix)
-		if err != nil {
-			return p, r.wrap("list", nil, err)
-		}
-		first = []byte(name.Key)
-	}
-	l := &listing{owner: args, state: schema.Active, sort: listColumn{name: r.res.Label.Key}}
-	from, err := r.nameFrom(l, o.After, first)
-	if err != nil {
-		return p, err
-	}
-	limit := o.limit()
-	p, err = r.page(ctx, db, r.text(sqlListByName), append(slices.Clone(args), from, append(first, 0xff), limit+1), limit, nil,
-		func(row reflect.Value) (Cursor, error) { return r.nameCursor(l, row) })
-	return p, r.wrap("list", nil, err)
-}
-
-// byName begins the cursors of lists in the order of names.
-const byName = "name"
-
-func (r *untyped) nameCursor(l *listing, row reflect.Value) (Cursor, error) {
-	name, err := r.res.Label.Kind.Parse(r.label(row))
-	if err != nil {
-		return "", err
-	}
-	return r.seal(l, byName, string(name.Key))
-}
-
-// nameFrom is the key that a page begins with: the first of the prefix, or what comes right behind the
-// cursor's. Keys are UTF-8, so none has the byte 0xff: with it behind the prefix comes after all that begin
-// with it.
-func (r *untyped) nameFrom(l *listing, c Cursor, first []byte) ([]byte, error) {
-	if c == "" {
-		return bytes.Clone(first), nil
-	}
-	parts, err := r.unseal(l, c)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %q: %w", ErrInvalidCursor, c, err)
-	}
-	if len(parts) != 2 || parts[0] != byName || !strings.HasPrefix(parts[1], string(first)) {
-		return nil, fmt.Errorf("%w: %q", ErrInvalidCursor, c)
-	}
-	return append([]byte(parts[1]), 0), nil
-}
-
-// Count is how many rows the list of these options has, from its beginning whatever page they name: at most
-// this many, for a page that says "500+". An answer of most means that there may be more. It counts what
-// [Of.List] lists and refuses what it refuses. One statement, which reads that many entries of the list's
-// index, with both states twice as many, and no row; see List for MariaDB.
-func (r *Of[T, ID, Owner]) Count(ctx context.Context, db onerow.DB, owner Owner, o PageOptions, most int) (int, error) {
-	return r.untyped.count(ctx, db, owner, o, most)
-}
-
-func (r *untyped) count(ctx context.Context, db onerow.DB, owner any, o PageOptions, most int) (int, error) {
-	if most <= 0 {
-		return 0, fmt.Errorf("%w: a count of at most %d", ErrUnsupported, most)
-	}
-	l, err := r.listing(owner, o)
-	if err != nil {
-		return 0, r.wrapList("count", err)
-	}
-	var n int
-	err = l.run(func(force bool) error {
-		query, args := r.countSQL(l, most, force)
-		return onerow.QueryRow(ctx, db, query, args, &n)
-	})
-	return min(n, most), r.wrapList("count", err)
+	return r.listPage(ctx, db, l, o)
 }

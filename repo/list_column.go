@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"database/sql"
 	"encoding/hex"
 	"fmt"
 	"reflect"
@@ -33,11 +34,16 @@ const (
 	enumColumn
 )
 
-var (
-	decimalText = regexp.MustCompile(`^-?\d{1,65}(\.\d{1,30})?$`)
-	timeText    = regexp.MustCompile(`^\d{4}-[01]\d-[0-3]\d( [0-2]\d:[0-5]\d:[0-5]\d(\.\d{1,6})?)?$`)
-	dateText    = regexp.MustCompile(`^\d{4}-[01]\d-[0-3]\d$`)
-)
+// forms are the values of kinds that travel as text.
+var forms = map[columnKind]*regexp.Regexp{
+	decimalColumn: regexp.MustCompile(`^-?\d{1,65}(\.\d{1,30})?$`),
+	timeColumn:    regexp.MustCompile(`^\d{4}-[01]\d-[0-3]\d( [0-2]\d:[0-5]\d:[0-5]\d(\.\d{1,6})?)?$`),
+	dateColumn:    regexp.MustCompile(`^\d{4}-[01]\d-[0-3]\d$`),
+}
+
+func (c listColumn) hasForm(text string) bool {
+	return forms[c.kind] != nil && forms[c.kind].MatchString(text)
+}
 
 // listColumn reads the column's declared type. One that the server compares otherwise than it is ordered, or
 // by a setting of the session, is none: FLOAT, TIMESTAMP, JSON.
@@ -67,9 +73,6 @@ func (r *untyped) listColumn(name string) (listColumn, error) {
 	return c, nil
 }
 
-// ordered says whether an index has the values in the order in which the server compares them.
-func (c listColumn) ordered() bool { return c.kind != enumColumn }
-
 // value is a Go value as operand takes it, nil for NULL. The server would compare a value of another
 // type than the column's as floating-point numbers, without the index, and find what is not the same.
 func (c listColumn) value(v any) (any, error) {
@@ -80,49 +83,44 @@ func (c listColumn) value(v any) (any, error) {
 	if !rv.IsValid() {
 		return nil, nil
 	}
-	converted, err := any(nil), error(nil)
-	if rv.Kind() == reflect.Array && c.kind == keyColumn { // a UUID: its Value method gives text
-		converted, err = c.key.Value(rv.Interface())
-	} else if converted, err = value(rv.Interface()); err == nil && !isNull(converted) {
-		if _, isTime := rv.Interface().(time.Time); isTime && c.kind == dateColumn {
-			converted = rv.Interface().(time.Time).UTC().Format(time.DateOnly)
-		}
-		converted, err = c.fit(converted)
-	}
-	if isNull(converted) && err == nil {
-		return nil, nil
-	}
-	if err != nil {
+	converted, err := c.convert(rv)
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("%w: %q, which is %s: %w", ErrInvalidFilter, c.name, c.declared, err)
+	case isNull(converted):
+		return nil, nil
 	}
 	return converted, nil
 }
 
-// fit takes what the driver would be given to what the column holds.
-func (c listColumn) fit(v any) (any, error) {
+// convert does so for what is not nil.
+func (c listColumn) convert(rv reflect.Value) (any, error) {
+	if rv.Kind() == reflect.Array && c.kind == keyColumn { // a UUID: its Value method gives text
+		return c.key.Value(rv.Interface())
+	}
+	if at, isTime := rv.Interface().(time.Time); isTime && c.kind == dateColumn {
+		return at.UTC().Format(time.DateOnly), nil
+	}
+	v, err := value(rv.Interface())
+	if err != nil || isNull(v) {
+		return nil, err
+	}
 	text, isText := v.(string)
-	raw, isBytes := v.([]byte)
-	if isBytes {
-		text = string(raw)
+	if raw, isBytes := v.([]byte); isBytes {
+		text, isText = string(raw), true
 	}
-	if truth, isBool := v.(bool); isBool {
-		v = int64(0)
-		if truth {
-			v = int64(1)
-		}
-	}
-	number := !isText && !isBytes
 	switch {
-	case c.kind == decimalColumn && decimalText.Match(plainText(v)):
+	case c.kind == decimalColumn && c.hasForm(string(plainText(v))):
 		return string(plainText(v)), nil
-	case c.kind == timeColumn && timeText.MatchString(text), c.kind == dateColumn && dateText.MatchString(text), c.kind == enumColumn && !number && utf8.ValidString(text):
-		return text, nil
-	case c.kind == keyColumn && c.key.Class == keytype.Bytes && !number:
-		return c.key.Value([]byte(text))
-	case c.kind == keyColumn && c.key.Class == keytype.Text && !number:
-		return c.key.Value(text)
 	case c.kind == keyColumn && c.key.Class == keytype.Integer:
+		if _, isBool := v.(bool); isBool {
+			v, _ = strconv.Atoi(string(plainText(v)))
+		}
 		return c.key.Value(v)
+	case c.kind == keyColumn && isText:
+		return c.key.Value(text)
+	case isText && (c.hasForm(text) || c.kind == enumColumn && utf8.ValidString(text)):
+		return text, nil
 	}
 	return nil, fmt.Errorf("%#v is none", v)
 }
@@ -158,28 +156,26 @@ func (c listColumn) text() string {
 	return "HEX(" + column + ")"
 }
 
-// read is the inverse of text: the value as exact takes it.
-func (c listColumn) read(text string) (any, error) {
-	var err error
+// read is the inverse of text: the value as exact takes it. A padded text stays as it is, for so the server
+// compares it.
+func (c listColumn) read(text string) (n any, err error) {
 	switch {
-	case c.kind == decimalColumn && decimalText.MatchString(text), c.kind == timeColumn && timeText.MatchString(text), c.kind == dateColumn && dateText.MatchString(text):
+	case c.hasForm(text):
 		return text, nil
 	case c.kind == keyColumn && c.key.Class == keytype.Integer:
-		var n any
-		err = c.key.Scan(func(v any) error { n = v; return nil }).(interface{ Scan(any) error }).Scan(text)
-		if err == nil {
-			n, err = c.key.Value(n)
+		if err := (keyField{typ: c.key}).into(&n).(sql.Scanner).Scan(text); err != nil {
+			return nil, err
 		}
-		return n, err
+		return c.key.Value(n)
 	case c.kind == keyColumn:
 		raw, err := hex.DecodeString(text)
-		if err == nil && c.key.Class == keytype.Text {
-			if !utf8.Valid(raw) {
-				return nil, fmt.Errorf("%q is not UTF-8", raw)
-			}
-			return string(raw), nil // as it is: a padded one too is what the server compares with
+		if err != nil || c.key.Class != keytype.Text {
+			return raw, err
 		}
-		return raw, err
+		if !utf8.Valid(raw) {
+			return nil, fmt.Errorf("%q is not UTF-8", raw)
+		}
+		return string(raw), nil
 	}
 	return nil, fmt.Errorf("%q is no value of %q, which is %s", text, c.name, c.declared)
 }

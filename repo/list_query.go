@@ -33,8 +33,8 @@ func (e *NoIndexError) Error() string {
 		ErrUnsupported, rows, e.Resource, strings.Join(e.Index.Columns, ", "), archived)
 }
 
-// Is makes errors.Is(err, ErrUnsupported) true.
-func (e *NoIndexError) Is(target error) bool { return target == ErrUnsupported }
+// Unwrap returns [ErrUnsupported].
+func (e *NoIndexError) Unwrap() error { return ErrUnsupported }
 
 // listing is a list: which rows, in which order, by which indexes.
 type listing struct {
@@ -44,6 +44,8 @@ type listing struct {
 	where    []filter
 	sort     listColumn
 	byID     bool // sort is the id
+	byName   bool // sort is the name key, which no two rows share
+	prefix   []byte
 	desc     bool
 	from, to any
 }
@@ -95,21 +97,41 @@ func (r *untyped) listing(owner any, o PageOptions) (*listing, error) {
 	return l, nil
 }
 
+// nameListing is the list of the active rows whose name keys begin with a prefix's, in the order of the keys.
+// These are UTF-8, so none has the byte 0xff: with it behind, the prefix comes after all that begin with it.
+func (r *untyped) nameListing(owner any, prefix string) (*listing, error) {
+	l := &listing{state: schema.Active, parts: []part{{schema.Active, "one_name"}}, byName: true, prefix: []byte{}}
+	if prefix != "" {
+		name, err := r.res.Label.Kind.Parse(prefix)
+		if err != nil {
+			return nil, err
+		}
+		l.prefix = []byte(name.Key)
+	}
+	l.from, l.to = l.prefix, slices.Concat(l.prefix, []byte{0xff})
+	var err error
+	if l.owner, err = r.namedOwner(owner); err == nil {
+		l.sort, err = r.listColumn(r.res.Label.Key)
+	}
+	return l, err
+}
+
 // states are active, archived or both, as the caller wants.
 func (r *untyped) states(state schema.State) ([]schema.State, error) {
+	archives := r.res.Archive != ""
 	switch {
 	case len(r.fields.owners) == 0:
 		return nil, fmt.Errorf("%w: %q has no owner to list by", ErrUnsupported, r.res.Name)
-	case state == schema.Archived && r.res.Archive == "":
+	case state == schema.Archived && !archives:
 		return nil, fmt.Errorf("%w: %q has no archive", ErrUnsupported, r.res.Name)
-	case state == schema.Archived:
-		return []schema.State{schema.Archived}, nil
-	case state == AnyState && r.res.Archive != "":
+	case state == AnyState && archives:
 		return []schema.State{schema.Active, schema.Archived}, nil
-	case state == schema.Active || state == "" || state == AnyState:
-		return []schema.State{schema.Active}, nil
+	case state == "", state == AnyState:
+		state = schema.Active
+	case state != schema.Active && state != schema.Archived:
+		return nil, fmt.Errorf("%w: the state %q is none of %q, %q and %q", ErrUnsupported, state, schema.Active, schema.Archived, AnyState)
 	}
-	return nil, fmt.Errorf("%w: the state %q is none of %q, %q and %q", ErrUnsupported, state, schema.Active, schema.Archived, AnyState)
+	return []schema.State{state}, nil
 }
 
 func (r *untyped) filters(l *listing, where Where) error {
@@ -147,7 +169,7 @@ func (r *untyped) order(l *listing, o PageOptions) (err error) {
 	if l.sort, err = r.listColumn(name); err != nil {
 		return err
 	}
-	if !l.sort.ordered() {
+	if l.sort.kind == enumColumn { // compared by its text, and ordered by its number
 		return fmt.Errorf("%w: %q of %q is %s, whose values have no order that a page can continue in", ErrUnsupported, name, r.res.Name, l.sort.declared)
 	}
 	if l.from, err = l.sort.value(o.Sort.From); err == nil {
@@ -184,8 +206,12 @@ func (c *clause) and(term string, args ...any) {
 func (r *untyped) pageSQL(l *listing, after position, limit int, force bool) (string, []any) {
 	var halves []string
 	var args []any
+	value := "''" // what a cursor has of a row beside its id
+	if !l.byID {
+		value = l.sort.text()
+	}
 	for _, p := range l.parts {
-		columns := r.fields.selectList() + ", version, '" + string(p.state) + "', " + l.text()
+		columns := r.fields.selectList() + ", version, '" + string(p.state) + "', " + value
 		if len(l.parts) > 1 {
 			columns += fmt.Sprintf(", %s AS onerow_sort, %s AS onerow_id", ident.Quote(l.sort.name), ident.Quote(r.res.ID))
 		}
@@ -202,21 +228,10 @@ func (r *untyped) pageSQL(l *listing, after position, limit int, force bool) (st
 	return "(" + strings.Join(halves, ") UNION ALL (") + ") ORDER BY " + order + " LIMIT ?", append(args, limit)
 }
 
-// countSQL is the statement that counts a list's rows, at most so many of each state.
-func (r *untyped) countSQL(l *listing, most int, force bool) (string, []any) {
-	var numbers []string
-	var args []any
-	for _, p := range l.parts {
-		some, more := r.partSQL(l, p, position{begin: true}, "1", most, force)
-		numbers, args = append(numbers, fmt.Sprintf("(SELECT COUNT(*) FROM (%s) AS some)", some)), append(args, more...)
-	}
-	return "SELECT " + strings.Join(numbers, " + "), args
-}
-
 // partSQL reads one table, in the order of the list from a position on.
 func (r *untyped) partSQL(l *listing, p part, after position, columns string, limit int, force bool) (string, []any) {
 	where := clause{args: slices.Clone(l.owner)}
-	where.terms = append(where.terms, r.ownerIs())
+	where.terms = append(where.terms, conditions(r.res.Owners()))
 	for _, f := range l.where {
 		if f.value == nil {
 			where.and(ident.Quote(f.name) + " IS NULL")
@@ -259,6 +274,8 @@ func (r *untyped) behind(l *listing, after position, where *clause) {
 	switch {
 	case l.byID:
 		where.and(id+beyond+"?", after.id)
+	case l.byName:
+		where.and(sort+" > ?", after.value)
 	case after.value == nil && l.desc:
 		where.and(sort+" IS NULL AND "+id+" < ?", after.id)
 	case after.value == nil:
@@ -277,17 +294,12 @@ func (r *untyped) orderBy(l *listing, after position) string {
 	if l.desc {
 		direction = " DESC"
 	}
-	order := ident.Quote(r.res.ID) + direction
-	if l.byID || !after.begin && after.value == nil && l.desc {
-		return order
+	id, sort := ident.Quote(r.res.ID)+direction, ident.Quote(l.sort.name)+direction
+	switch {
+	case l.byName:
+		return sort
+	case l.byID, !after.begin && after.value == nil && l.desc:
+		return id
 	}
-	return ident.Quote(l.sort.name) + direction + ", " + order
-}
-
-// text is the expression for what a cursor has of a row beside its id.
-func (l *listing) text() string {
-	if l.byID {
-		return "''"
-	}
-	return l.sort.text()
+	return sort + ", " + id
 }

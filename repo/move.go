@@ -48,10 +48,7 @@ var ErrBeingDeleted error = parentError("repo: the row is being deleted, with wh
 // [onerow.ErrOutcomeUnknown], after which it may simply be called again: then the row is there, or goes there
 // now.
 //
-// Atomic: the move, the new name and both quota marks. Statements on a pool: BEGIN, SELECT, UPDATE, the two
-// marks, SELECT, COMMIT; 3 where nothing changes. One to lock the parent that stays; below another parent two
-// for each level above, one where both are below the same row, and one to ask for open jobs; in a plan for a
-// cluster one more for each row above that is not a root. A taken name costs a ROLLBACK, a look-up and a
+// Atomic: the move, the new name and both quota marks. A taken name costs a ROLLBACK, a look-up and a
 // second try, and so does every further conflict.
 func (r *Of[T, ID, Owner]) Move(ctx context.Context, db onerow.DB, id ID, to func(row *T) error) (onerow.Result[T], error) {
 	return answer[T](r.untyped.move(ctx, db, id, onRow(to)))
@@ -61,11 +58,8 @@ func (r *untyped) move(ctx context.Context, db onerow.DB, id any, to func(row re
 	if len(r.home) == 0 {
 		return result{}, fmt.Errorf("%w: %q has neither an owner nor a parent", ErrUnsupported, r.res.Name)
 	}
-	c, err := r.call("move", id)
-	if err != nil {
-		return result{}, err
-	}
-	return r.untilNamed(ctx, db, c, func(ctx context.Context, tx *onerow.Tx, copyNo int) (result, error) {
+	c := r.call("move", id)
+	return r.underFreeName(ctx, db, c, func(ctx context.Context, tx *onerow.Tx, copyNo int) (result, error) {
 		return r.moveFrom(ctx, tx, c.id, to, copyNo)
 	})
 }
@@ -86,7 +80,7 @@ func (r *untyped) moveFrom(ctx context.Context, tx *onerow.Tx, id any, to func(r
 	if err := r.refuseTwin(ctx, tx, h, id); err != nil {
 		return res, err
 	}
-	m, err := r.moveOf(h.row, to)
+	m, err := r.moveOf(h, to)
 	if err != nil || !m.changesOwner && !m.changesParent {
 		return result{row: h.row}, err
 	}
@@ -99,26 +93,23 @@ type home struct {
 	parent any // nil where there is none
 }
 
-// move is from where to where a row goes.
+// move is where a row goes.
 type move struct {
-	from, to                    home
+	to                          home
 	changesOwner, changesParent bool
 	columns                     []string // that change
 }
 
 func (r *untyped) homeOf(row reflect.Value) (h home, err error) {
-	if h.owner, err = r.ownerOf(row); err == nil && r.fields.above.index != nil {
-		h.parent, err = r.fields.above.of(row)
+	if h.owner, err = r.ownerOf(row); err == nil && r.fields.parent.index != nil {
+		h.parent, err = r.fields.parent.of(row)
 	}
 	return h, err
 }
 
-// moveOf asks to where the row goes.
-func (r *untyped) moveOf(row reflect.Value, to func(row reflect.Value) error) (m move, err error) {
-	if m.from, err = r.homeOf(row); err != nil {
-		return m, err
-	}
-	after := copyOf(row)
+// moveOf asks to where a locked row goes.
+func (r *untyped) moveOf(h lockedRow, to func(row reflect.Value) error) (m move, err error) {
+	after := copyOf(h.row)
 	if err := to(after); err != nil {
 		return m, err
 	}
@@ -132,16 +123,16 @@ func (r *untyped) moveOf(row reflect.Value, to func(row reflect.Value) error) (m
 		return m, err
 	}
 	for i, column := range r.res.Owners() {
-		if keytype.Compare(m.from.owner[i], m.to.owner[i]) != 0 {
+		if keytype.Compare(h.owner[i], m.to.owner[i]) != 0 {
 			m.changesOwner, m.columns = true, append(m.columns, column)
 		}
 	}
-	if m.to.parent != nil && keytype.Compare(m.from.parent, m.to.parent) != 0 {
+	if m.to.parent != nil && keytype.Compare(h.parent, m.to.parent) != 0 {
 		if m.changesParent = true; !slices.Contains(m.columns, r.res.Parent.Column) {
 			m.columns = append(m.columns, r.res.Parent.Column)
 		}
 	}
-	return m, r.storedBelow(m.columns)
+	return m, r.refuseStoredBelow(m.columns)
 }
 
 // homeColumns are those of the owner and the parent.
@@ -172,35 +163,35 @@ const (
 )
 
 // moveTx moves a locked row.
-func (r *untyped) moveTx(ctx context.Context, tx *onerow.Tx, h held, id any, m move, copyNo int) (res result, err error) {
-	if err := r.lockAbove(ctx, tx, h, m); err != nil {
+func (r *untyped) moveTx(ctx context.Context, tx *onerow.Tx, h lockedRow, id any, m move, copyNo int) (res result, err error) {
+	if err := r.lockAncestors(ctx, tx, h, m); err != nil {
 		return res, err
 	}
 	if h.state == schema.Archived {
-		return r.writeAndRead(ctx, tx, schema.Archived, id, onerow.Stmt{Query: r.text(sqlMoveArchived), Args: append(r.homeArgs(m.to), id, h.version), One: true})
+		return r.writeAndRead(ctx, tx, schema.Archived, id, guarded(r.text(sqlMoveArchived), append(r.homeArgs(m.to), id, h.version)...))
 	}
 	w := attempt{id: id, from: schema.Active, owner: m.to.owner, columns: r.home, args: r.homeArgs(m.to)}
-	write := onerow.Stmt{Query: r.text(sqlMoveBelow), Args: []any{m.to.parent, id, h.version}, One: true}
+	write := guarded(r.text(sqlMoveBelow), m.to.parent, id, h.version)
 	if m.changesOwner { // and so the row needs its name there
 		var args []any
 		if w.name, args, err = r.nameOf(h, copyNo); err != nil {
 			return res, err
 		}
-		write.Query, write.Args = r.text(sqlGive), slices.Concat(w.args, args, []any{id, h.version})
+		write = guarded(r.text(sqlGive), slices.Concat(w.args, args, []any{id, h.version})...)
 	}
 	res, err = r.writeAndRead(ctx, tx, schema.Active, id, write)
 	switch {
 	case err == nil:
-		return res, r.changedHands(ctx, tx, h, m)
+		return res, r.noteNewOwner(ctx, tx, h, m)
 	case m.changesOwner && mysqlerr.Classify(err) == mysqlerr.Duplicate:
-		return res, r.busy(tx, w, copyNo, err)
+		return res, r.nameRefused(tx, w, copyNo, err)
 	}
 	return res, r.refused(ctx, tx, w, err)
 }
 
-// changedHands tells what counts the active rows of an owner that one has left the old owner and come to the
+// noteNewOwner tells what counts the active rows of an owner that one has left the old owner and come to the
 // new one. It is the one place for that, in the transaction of the move, behind the write of the row.
-func (r *untyped) changedHands(ctx context.Context, tx *onerow.Tx, h held, m move) error {
+func (r *untyped) noteNewOwner(ctx context.Context, tx *onerow.Tx, h lockedRow, m move) error {
 	if !m.changesOwner {
 		if r.ordersBy(m.columns) {
 			return r.mark(ctx, tx, h.owner)

@@ -2,7 +2,6 @@ package repo
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,42 +13,38 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// above is a resource above: the parent's, its parent's, and so on.
-type above struct {
+// ancestor is a resource above: the parent's, its parent's, and so on.
+type ancestor struct {
 	res   schema.Resource
-	up    keyField // its parent's column; empty where there is none
-	rungs []rung   // lock a row of it, active or archived
+	up    keyField  // its parent's column; empty where there is none
+	locks []rowLock // lock a row of it, active or archived
 }
 
-// resourcesAbove are the resources above one, from its parent to the root.
-func resourcesAbove(plan schema.Plan, res schema.Resource) (list []above, err error) {
+// ancestorsOf are the resources above one, from its parent to the root.
+func ancestorsOf(plan schema.Plan, res schema.Resource) (list []ancestor, err error) {
 	for res.Parent.Resource != "" {
 		if res, err = plan.Resource(res.Parent.Resource); err != nil {
 			return nil, err
 		}
-		a := above{res: res, up: keyField{column: res.Parent.Column}}
+		a := ancestor{res: res, up: keyField{column: res.Parent.Column}}
 		if a.up.column != "" {
 			if a.up.typ, err = keytype.Parse(res.KeyType(a.up.column)); err != nil {
 				return nil, err
 			}
 		}
-		a.rungs = a.rungsWhere(ident.Quote(res.ID) + " = ?")
+		a.locks = a.locksWhere(ident.Quote(res.ID) + " = ?")
 		list = append(list, a)
 	}
 	return list, nil
 }
 
-// rungsWhere lock the row of a condition, the active one and the archived one, and read what it is below.
-func (a above) rungsWhere(condition string) []rung {
+// locksWhere lock the row of a condition, the active one and the archived one, and read what it is below.
+func (a ancestor) locksWhere(condition string) []rowLock {
 	up := "1"
 	if a.up.column != "" {
 		up = ident.Quote(a.up.column)
 	}
-	rungs := []rung{rungOf(a.res, a.res.Active, up, condition)}
-	if a.res.Archive != "" {
-		rungs = append(rungs, rungOf(a.res, a.res.Archive, up, condition+shown))
-	}
-	return rungs
+	return locksOn(a.res, up, condition)
 }
 
 // branch is the rows above the old home or the new one, of which key is the next.
@@ -59,25 +54,25 @@ type branch struct {
 	tenant []any // that the first row of a new one has, too
 }
 
-// lockAbove locks what is above the row, before it goes to another parent: all rows up to the root, where it
-// was and where it will be. A deletion takes its row away, or hides it, before the cascade begins, and a
+// lockAncestors locks what is above the row, before it goes to another parent: all rows up to the root, where
+// it was and where it will be. A deletion takes its row away, or hides it, before the cascade begins, and a
 // worker locks a parent before it deletes it, behind the rows below; so what a cascade has to find is still
 // below its root, and nothing leaves that was found. Level by level and in the order of the keys, as workers
 // do. A row that stays below its parent needs that alone.
-func (r *untyped) lockAbove(ctx context.Context, tx *onerow.Tx, h held, m move) error {
+func (r *untyped) lockAncestors(ctx context.Context, tx *onerow.Tx, h lockedRow, m move) error {
 	var tenant []any
-	if r.withTenant() {
+	if r.sharesTenant() {
 		tenant = m.to.owner[:1]
 	}
 	if !m.changesParent {
-		if r.withTenant() && keytype.Compare(m.from.owner[0], m.to.owner[0]) != 0 {
+		if r.sharesTenant() && keytype.Compare(h.owner[0], m.to.owner[0]) != 0 {
 			return r.lockParent(ctx, tx, h.parent, false, tenant...)
 		}
 		return r.lockParent(ctx, tx, h.parent, true)
 	}
 	leave, enter := &branch{key: h.parent}, &branch{key: m.to.parent, enters: true, tenant: tenant}
 	jobs := []openJob{{r.res.Name, h.key}}
-	for level, a := range r.above {
+	for level, a := range r.ancestors {
 		branches := []*branch{leave, enter}
 		switch order := keytype.Compare(leave.key, enter.key); {
 		case order == 0: // they have met
@@ -101,26 +96,27 @@ func (r *untyped) lockAbove(ctx context.Context, tx *onerow.Tx, h held, m move) 
 // climb locks a row above and goes on to the one above that. One statement, up to two per try where the row
 // is not active; in a plan for a cluster one more below the root, to read what the row is below.
 func (r *untyped) climb(ctx context.Context, tx *onerow.Tx, level int, b *branch) error {
-	a := r.above[level]
-	rungs, args := a.rungs, []any{b.key}
+	a := r.ancestors[level]
+	locks, args := a.locks, []any{b.key}
 	if level == 0 && b.enters {
-		rungs, args = r.parentToEnter(), append(args, b.tenant...)
+		locks, args = r.parentToJoin(), append(args, b.tenant...)
 	}
 	var up, target any
 	if a.up.column != "" {
 		target = a.up.into(&up)
 	}
-	if found, err := lockOne(ctx, tx, rungs, args, target); found || err != nil {
+	if there, err := lockOne(ctx, tx, locks, args, target); there || err != nil {
 		b.key = up
 		return err
 	}
-	switch {
-	case level == 0 && b.enters:
-		return r.noParent(ctx, tx, args, false)
-	case b.enters:
-		return fmt.Errorf("%w: %s %s is gone or hidden by a deletion", ErrParentNotFound, a.res.Name, keytype.Show(b.key))
+	missing := ErrBeingDeleted
+	if b.enters {
+		missing = ErrParentNotFound
 	}
-	return fmt.Errorf("%w: %s %s is gone or hidden by a deletion", ErrBeingDeleted, a.res.Name, keytype.Show(b.key))
+	if b.enters && level == 0 {
+		return r.noParent(ctx, tx, args, false)
+	}
+	return fmt.Errorf("%w: %s %s is gone or hidden by a deletion", missing, a.res.Name, keytype.Show(b.key))
 }
 
 // openJob is a row that may have an open job.
@@ -148,14 +144,11 @@ func (r *untyped) noOpenJob(ctx context.Context, tx *onerow.Tx, rows []openJob) 
 		parts[i], args = sqlOpenJob, append(args, row.resource, []byte(key))
 	}
 	var deletionID int64
-	err := onerow.QueryRow(ctx, tx, strings.Join(parts, " UNION ALL "), args, &deletionID)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return nil
-	case err != nil:
-		return err
+	open, err := found(onerow.QueryRow(ctx, tx, strings.Join(parts, " UNION ALL "), args, &deletionID))
+	if open {
+		err = fmt.Errorf("%w: the cascade of deletion %d is queued; cancel it first", ErrBeingDeleted, deletionID)
 	}
-	return fmt.Errorf("%w: the cascade of deletion %d is queued; cancel it first", ErrBeingDeleted, deletionID)
+	return err
 }
 
 // ErrChildrenStoreOwner means: tables below store what a move would change, so that their rows would still
@@ -176,59 +169,47 @@ func (e *ChildrenError) Error() string {
 		e.Resource, strings.Join(e.Columns, ", "), strings.Join(e.Tables, ", "))
 }
 
-// Is makes errors.Is(err, ErrChildrenStoreOwner) true.
-func (e *ChildrenError) Is(target error) bool { return target == ErrChildrenStoreOwner }
+// Unwrap returns [ErrChildrenStoreOwner].
+func (e *ChildrenError) Unwrap() error { return ErrChildrenStoreOwner }
 
-// stored is a column of a resource that tables below store, or refer to.
-type stored struct {
-	column string
-	tables []string
-}
-
-// storedIn finds, among what the plan says is below the resource over edges that delete, at any level, the
-// tables whose owner or tenant has the name of one of its own columns; and those that refer to such a column.
-func storedIn(plan schema.Plan, res schema.Resource, columns []string) (list []stored) {
+// storedIn finds, for each of a resource's own columns, which tables below store it: among what the plan says
+// is below over edges that delete, at any level, those whose owner or tenant has its name; and those that
+// refer to it.
+func storedIn(plan schema.Plan, res schema.Resource, columns []string) map[string][]string {
 	nodes := plan.Nodes()
 	under := map[string]bool{res.Name: true}
 	below := func(n schema.Node) bool {
 		return slices.ContainsFunc(n.Parents, func(e schema.Edge) bool { return e.OnDelete == schema.OnDeleteDelete && under[e.Table] })
 	}
-	for more := true; more; { // tables come in any order
-		more = false
+	for range nodes { // tables come in any order
 		for _, n := range nodes {
-			if !under[n.Name] && below(n) {
-				under[n.Name], more = true, true
-			}
+			under[n.Name] = under[n.Name] || below(n)
 		}
 	}
+	tables := map[string][]string{}
 	for _, column := range columns {
 		same := func(c string) bool { return strings.EqualFold(c, column) }
-		s := stored{column: column}
 		for _, n := range nodes {
 			refers := slices.ContainsFunc(n.Parents, func(e schema.Edge) bool { return e.Table == res.Name && slices.ContainsFunc(e.References, same) })
 			parent := slices.ContainsFunc(n.Parents, func(e schema.Edge) bool { // another column, of the same name
 				return under[e.Table] && len(e.Columns) == 1 && same(e.Columns[0])
 			})
 			if refers || below(n) && !parent && slices.ContainsFunc(n.Owners(), same) {
-				s.tables = append(s.tables, n.Tables...)
+				tables[column] = append(tables[column], n.Tables...)
 			}
 		}
-		if s.tables != nil {
-			list = append(list, s)
-		}
 	}
-	return list
+	return tables
 }
 
-// storedBelow refuses to change columns that tables below store. No statement.
-func (r *untyped) storedBelow(columns []string) error {
+// refuseStoredBelow refuses to change columns that tables below store. No statement.
+func (r *untyped) refuseStoredBelow(columns []string) error {
 	e := &ChildrenError{Resource: r.res.Name}
-	for _, s := range r.stored {
-		if !slices.Contains(columns, s.column) {
-			continue
+	for _, column := range columns {
+		if len(r.stored[column]) > 0 {
+			e.Columns = append(e.Columns, column)
 		}
-		e.Columns = append(e.Columns, s.column)
-		for _, table := range s.tables {
+		for _, table := range r.stored[column] {
 			if !slices.Contains(e.Tables, table) {
 				e.Tables = append(e.Tables, table)
 			}

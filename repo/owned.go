@@ -1,9 +1,7 @@
 package repo
 
 import (
-	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,13 +42,13 @@ func (r *Of[T, ID, Owner]) OwnedBy(owner Owner) *Of[T, ID, Owner] {
 
 func (r *untyped) scopedTo(owner any) *untyped {
 	scoped := *r
-	key, err := r.ownerKey(owner)
-	scoped.owned, scoped.owner = true, key
-	if err != nil { // no row has such an owner
-		scoped.owner = nil
+	scoped.owned, scoped.owner, scoped.scope = true, nil, ""
+	if key, err := r.ownerKey(owner); err == nil && len(key) > 0 { // else no row has such an owner
+		scoped.owner = key
+		scoped.scope, _ = encodeOwner(key)
 	}
 	scoped.statements = newStatements()
-	scoped.newParent = scoped.newParentRungs()
+	scoped.newParent = scoped.newParentLocks()
 	return &scoped
 }
 
@@ -69,11 +67,14 @@ func (r *untyped) byID() string {
 	return condition
 }
 
-// parentByID is the same for the row above a new one, whose tenant is a parameter. A row that is there may go
-// back to where it was.
-func (r *untyped) parentByID() string {
+// newParentLocks lock the row above a new one, active or archived, which is of the same owner and tenant, as
+// far as it has these; the tenant is a parameter. A row that is there may go back to where it was.
+func (r *untyped) newParentLocks() []rowLock {
+	if r.parent.Name == "" {
+		return nil
+	}
 	condition := ident.Quote(r.parent.ID) + " = ?"
-	if r.withTenant() {
+	if r.sharesTenant() {
 		condition += " AND " + ident.Quote(r.res.TenantColumn()) + " = ?"
 	}
 	for i, column := range r.res.Owners() {
@@ -82,7 +83,7 @@ func (r *untyped) parentByID() string {
 			condition += r.ownedBy(column, i)
 		}
 	}
-	return condition
+	return r.ancestors[0].locksWhere(condition)
 }
 
 // ownedBy has the value in its text: the statement's parameters stay the same for everybody.
@@ -95,15 +96,11 @@ func (r *untyped) forOwner(owner []any) error {
 	if !r.owned {
 		return nil
 	}
-	mine, err := encodeOwner(r.owner)
-	theirs, terr := encodeOwner(owner)
-	if err = cmp.Or(err, terr); err != nil {
-		return err
+	theirs, err := encodeOwner(owner)
+	if err == nil && theirs != r.scope {
+		err = fmt.Errorf("%w: it is %s's, and this is for %s", ErrOtherOwner, r.scope, theirs)
 	}
-	if mine != theirs || len(r.owner) == 0 {
-		return fmt.Errorf("%w: it is %s's, and this is for %s", ErrOtherOwner, mine, theirs)
-	}
-	return nil
+	return err
 }
 
 // namedOwner is the owner that a caller names beside the repository's, as its columns hold it.
@@ -118,32 +115,15 @@ func (r *untyped) namedOwner(owner any) ([]any, error) {
 // sqlDeletionOwner reads by the primary key. It is a current read, as sqlDeletion.
 const sqlDeletionOwner = `SELECT COALESCE(owner, '') FROM onerow_deletion WHERE id = ? LOCK IN SHARE MODE`
 
-// refuseAnothersID refuses to queue the rest of a deletion below an id that another owner's row has by now,
-// see [ErrIDReused]. One statement.
-func (r *untyped) refuseAnothersID(ctx context.Context, tx *onerow.Tx, id any) error {
-	if !r.owned {
-		return nil
-	}
-	place, err := r.all.where(ctx, tx, id)
-	if err == nil && place != "" {
-		err = onerow.ErrNotFound
-	}
-	return err
-}
-
 // refuseAnothersDeletion refuses a row that is gone, unless the audit of its deletion says that it was the
 // owner's.
 func (r *untyped) refuseAnothersDeletion(ctx context.Context, tx *onerow.Tx, deletionID int64) error {
 	if !r.owned {
 		return nil
 	}
-	mine, err := encodeOwner(r.owner)
-	if err != nil {
-		return err
-	}
 	var owner string
-	err = onerow.QueryRow(ctx, tx, sqlDeletionOwner, []any{deletionID}, &owner)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && owner != mine {
+	known, err := found(onerow.QueryRow(ctx, tx, sqlDeletionOwner, []any{deletionID}, &owner))
+	if err == nil && (!known || owner != r.scope || owner == "") {
 		return onerow.ErrNotFound
 	}
 	return err

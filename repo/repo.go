@@ -25,45 +25,39 @@ type Of[T any, ID Key, Owner comparable] struct{ untyped *untyped }
 // that can be set, invalid where there is none; a key is what its column holds, see package keytype; an owner
 // is a list of them.
 type untyped struct {
-	typ     reflect.Type // T
-	idType  reflect.Type // ID, nil where keys stay as they are
-	res     schema.Resource
-	parent  schema.Resource // zero where there is none
-	home    []string        // the columns of the owner and the parent
-	above   []above         // from the parent to the root
-	further []further       // rows above, beside the parent
-	stored  []stored        // what tables below store of a row
-	fields  fields
-	limits  []limited
+	typ        reflect.Type // T
+	idType     reflect.Type // ID, nil where keys stay as they are
+	res        schema.Resource
+	parent     schema.Resource     // zero where there is none
+	home       []string            // the columns of the owner and the parent
+	ancestors  []ancestor          // from the parent to the root
+	references []reference         // rows above, beside the parent
+	stored     map[string][]string // which tables below store a column of the row
+	fields     fields
+	limits     []limited
 
-	owned bool // by OwnedBy
-	owner []any
-	all   *untyped // the same without an owner
+	owned    bool // by OwnedBy
+	owner    []any
+	scope    string   // the owner, encoded; empty: no row is the owner's
+	unscoped *untyped // the same without an owner
 
 	words      map[string]string // of statements, see vocabulary
 	statements *statements
-	newParent  []rung
+	newParent  []rowLock
 }
-
-// Option configures a Repo.
-type Option func(*options)
-
-type options struct{ limits []*limit.Rule }
 
 // New returns the repository of a resource of the plan whose ids and owners are integers, see [NewOf].
-func New[T any](plan schema.Plan, resource string, opts ...Option) (*Repo[T], error) {
-	return NewOf[T, int64, int64](plan, resource, opts...)
+func New[T any](plan schema.Plan, resource string, rules ...*limit.Rule) (*Repo[T], error) {
+	return NewOf[T, int64, int64](plan, resource, rules...)
 }
 
-// NewOf returns the repository of a resource of the plan. T is a struct whose
-// fields have sqlx's `db` tags; it needs fields for the resource's id, owner, name
-// and parent, as far as it has these, may have fields for the toolkit's other
-// columns (version, created_at, updated_at, the quota flag), which are filled in
-// and never written from it, and for the application's own: of any type that the driver
-// takes, bytes for JSON columns too. A string field with
-// the tag `db:"state"` is filled with [schema.Active] or [schema.Archived]. Times
-// are UTC in DATETIME columns, and moments in TIMESTAMP columns, whatever the driver's settings and the
-// session's time zone; those that write a TIMESTAMP run in UTC, and the triggers with them.
+// NewOf returns the repository of a resource of the plan. T is a struct whose fields have sqlx's `db` tags.
+// It needs fields for the resource's id, owner, name and parent, as far as it has these. It may have fields
+// for the toolkit's other columns (version, created_at, updated_at, the quota flag), which are filled in and
+// never written from it, and for the application's own: of any type that the driver takes, bytes for JSON
+// columns too. A string field with the tag `db:"state"` is filled with [schema.Active] or [schema.Archived].
+// Times are UTC in DATETIME columns, and moments in TIMESTAMP columns, whatever the driver's settings and the
+// session's time zone; statements that write a TIMESTAMP run in UTC, and their triggers with them.
 //
 // ID and Owner are what the verbs take, and fit the columns as the plan declares them: an integer; a string;
 // an array of bytes (a UUID), which a BINARY column holds as it is and a CHAR column as its MarshalText
@@ -71,9 +65,14 @@ func New[T any](plan schema.Plan, resource string, opts ...Option) (*Repo[T], er
 //
 //	tickets, err := repo.NewOf[Ticket, uuid.UUID, int64](plan, "ticket")
 //
+// The rules are those of all limits that the plan declares for the resource. Create and Activate, and an
+// Update of a column that is summed, then take room in their own commit, or fail with [limit.ErrLimit] and
+// have written nothing; Archive, Delete and such an Update give it back. One statement more for each limit,
+// see package limit.
+//
 // The error says what the plan, T or a type lacks. No statement is run.
-func NewOf[T any, ID Key, Owner comparable](plan schema.Plan, resource string, opts ...Option) (*Of[T, ID, Owner], error) {
-	r, err := newUntyped(plan, resource, reflect.TypeFor[T](), reflect.TypeFor[ID](), reflect.TypeFor[Owner](), opts)
+func NewOf[T any, ID Key, Owner comparable](plan schema.Plan, resource string, rules ...*limit.Rule) (*Of[T, ID, Owner], error) {
+	r, err := newUntyped(plan, resource, reflect.TypeFor[T](), reflect.TypeFor[ID](), reflect.TypeFor[Owner](), rules)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +80,7 @@ func NewOf[T any, ID Key, Owner comparable](plan schema.Plan, resource string, o
 }
 
 // newUntyped is NewOf for the types row, id and owner.
-func newUntyped(plan schema.Plan, resource string, row, id, owner reflect.Type, opts []Option) (*untyped, error) {
+func newUntyped(plan schema.Plan, resource string, row, id, owner reflect.Type, rules []*limit.Rule) (*untyped, error) {
 	r, err := declared(plan, resource)
 	if err != nil {
 		return nil, err
@@ -94,15 +93,11 @@ func newUntyped(plan schema.Plan, resource string, row, id, owner reflect.Type, 
 	if r.fields, err = mapFields(row, r.res); err != nil {
 		return nil, err
 	}
-	r.further = furtherOf(plan, r.res, r.fields)
+	r.references = referencesOf(plan, r.res, r.fields)
 	if err := r.checkTypes(owner); err != nil {
 		return nil, err
 	}
-	var o options
-	for _, opt := range opts {
-		opt(&o)
-	}
-	if err := r.withLimits(o.limits); err != nil {
+	if err := r.setLimits(rules); err != nil {
 		return nil, err
 	}
 	r.prepare()
@@ -119,19 +114,19 @@ func declared(plan schema.Plan, resource string) (*untyped, error) {
 		return nil, err
 	}
 	r := &untyped{res: res, home: homeColumns(res)}
-	r.all = r
-	if r.above, err = resourcesAbove(plan, res); err != nil {
+	r.unscoped = r
+	if r.ancestors, err = ancestorsOf(plan, res); err != nil {
 		return nil, err
 	}
-	if len(r.above) > 0 {
-		r.parent = r.above[0].res
+	if len(r.ancestors) > 0 {
+		r.parent = r.ancestors[0].res
 	}
 	return r, nil
 }
 
 // prepare is the end of making a repository, when its fields are known.
 func (r *untyped) prepare() {
-	r.words, r.statements, r.newParent = r.vocabulary(), newStatements(), r.newParentRungs()
+	r.words, r.statements, r.newParent = r.vocabulary(), newStatements(), r.newParentLocks()
 }
 
 // mark appends the mark of a mutation that may move the owner's quota: one

@@ -5,14 +5,9 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
-	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx/reflectx"
@@ -29,19 +24,14 @@ type request struct {
 	scope       string // the owner, encoded
 	id          string
 	fingerprint [sha256.Size]byte
-	firstForm   [sha256.Size]byte // what an earlier version would have stored
-	token       [16]byte          // new for every call
+	token       [16]byte // new for every call
 }
 
 func (r *untyped) newRequest(id string, w newRow) (*request, error) {
 	if len(id) > maxRequestID {
 		return nil, fmt.Errorf("%w: a request id has 1 to %d bytes, this one has %d", ErrRequestMismatch, maxRequestID, len(id))
 	}
-	scope, err := encodeOwner(w.owner)
-	if err != nil {
-		return nil, err
-	}
-	q := &request{scope: scope, id: id, fingerprint: r.fingerprint(w), firstForm: firstForm(w.args)}
+	q := &request{scope: w.scope, id: id, fingerprint: r.fingerprint(w)}
 	rand.Read(q.token[:]) // never an error
 	return q, nil
 }
@@ -62,22 +52,6 @@ func (q *request) args(resource string) []any {
 	return []any{resource, q.scope, q.id, q.fingerprint[:], q.token[:]}
 }
 
-// sqlSetRequestRow writes by the primary key, to the row that this transaction inserted.
-const sqlSetRequestRow = `UPDATE onerow_request SET row_id = ? WHERE resource = ? AND owner = ? AND request_id = ?`
-
-// recordRow puts the id of the row that a request made on its record.
-func (r *untyped) recordRow(ctx context.Context, tx *onerow.Tx, q *request, row reflect.Value) error {
-	id, err := r.fields.id.of(row)
-	if err != nil {
-		return err
-	}
-	key, err := onerow.EncodeKey(id)
-	if err != nil {
-		return err
-	}
-	return one(onerow.Affected(ctx, tx, sqlSetRequestRow, key, r.res.Name, q.scope, q.id))
-}
-
 // sqlReadRequest reads by the primary key; a current read, because at REPEATABLE READ the snapshot may be
 // older than the record that refused the INSERT.
 const sqlReadRequest = `SELECT row_id, fingerprint, call_token FROM onerow_request
@@ -87,13 +61,13 @@ const sqlReadRequest = `SELECT row_id, fingerprint, call_token FROM onerow_reque
 func (r *untyped) replay(ctx context.Context, tx *onerow.Tx, q *request) (res result, err error) {
 	var rowID sql.NullString
 	var print, token []byte
-	err = onerow.QueryRow(ctx, tx, sqlReadRequest, []any{r.res.Name, q.scope, q.id}, &rowID, &print, &token)
+	recorded, err := found(onerow.QueryRow(ctx, tx, sqlReadRequest, []any{r.res.Name, q.scope, q.id}, &rowID, &print, &token))
 	switch {
-	case isNoRows(err): // its transaction was rolled back since, or a purge took it
-		return res, errMoved
 	case err != nil:
 		return res, err
-	case string(print) != string(q.fingerprint[:]) && string(print) != string(q.firstForm[:]):
+	case !recorded: // its transaction was rolled back since, or a purge took it
+		return res, errMoved
+	case string(print) != string(q.fingerprint[:]):
 		return res, fmt.Errorf("%w: %q made another %s; use a new request id for new work", ErrRequestMismatch, q.id, r.res.Name)
 	}
 	id, err := r.decodeID(rowID.String)
@@ -110,27 +84,18 @@ func (r *untyped) replay(ctx context.Context, tx *onerow.Tx, q *request) (res re
 	if err == nil && it.more { // nobody knows which of the two the request made
 		err = &IDReusedError{Resource: r.res.Name, ID: r.typed(id), Active: r.res.Active, Table: r.res.Archive}
 	}
-	if err == nil {
-		err = r.requestOwner(q, it.row, id)
-	}
 	if err != nil {
 		return res, err
 	}
+	scope, err := r.scopeOf(it.row)
+	if err != nil {
+		return res, err
+	}
+	if scope != q.scope { // see Move; or its id is another's, see ErrIDReused
+		return res, fmt.Errorf("%w: request %q made %s %s, which was moved to another owner, or deleted and its id is another owner's row's now", ErrGone, q.id, r.res.Name, r.show(id))
+	}
 	mine := string(token) == string(q.token[:])
 	return result{row: it.row, changed: mine, replayed: !mine}, nil
-}
-
-// requestOwner refuses a row that is another owner's by now, see [Of.Move], or whose id is, [ErrIDReused].
-func (r *untyped) requestOwner(q *request, row reflect.Value, id any) error {
-	owner, err := r.ownerOf(row)
-	if err != nil {
-		return err
-	}
-	scope, err := encodeOwner(owner)
-	if err == nil && scope != q.scope {
-		err = fmt.Errorf("%w: request %q made %s %s, which was moved to another owner, or deleted and its id is another owner's row's now", ErrGone, q.id, r.res.Name, r.show(id))
-	}
-	return err
 }
 
 // decodeID is the id that an encoded key names.
@@ -145,32 +110,24 @@ func (r *untyped) decodeID(key string) (any, error) {
 	return r.fields.id.typ.Value(parts[0])
 }
 
-// A fingerprint's first byte says its form, the rest is the hash: so a later form can
-// tell the rows of this one. Form 1 had no such byte: see firstForm.
-const form = 2
+// form is the first byte of a fingerprint, before the hash: so a later form can tell the rows of this one.
+const form = 3
 
-// fingerprint hashes what the row to be created holds: column = value, sorted by the column, so that neither
+// fingerprint hashes the columns of the row to be created, with their values, so that neither
 // the order of Go fields nor a field that is new and zero makes another payload. The id is not part of it,
 // for a retry may have made another one. NULL and Go's zero values are left out, for a struct without the
 // field means the same; a pointer to 0 and a valid sql.Null of 0 are values. A value is written as a column
 // takes it, so that its Go type may change. Name key, stem and copy number follow from the name.
 func (r *untyped) fingerprint(w newRow) [sha256.Size]byte {
-	type pair struct{ column, value string }
-	var pairs []pair
+	values := map[string][]byte{}
 	derived := r.nameColumns()
 	for i, column := range r.insertColumns() {
 		if column == r.res.ID || isNull(w.args[i]) || slices.Contains(derived, column) && column != r.res.Label.Column || r.isZero(w, column) {
 			continue
 		}
-		pairs = append(pairs, pair{column, string(plainText(w.args[i]))})
+		values[column] = plainText(w.args[i])
 	}
-	slices.SortFunc(pairs, func(a, b pair) int { return strings.Compare(a.column, b.column) })
-	h := sha256.New()
-	for _, p := range pairs {
-		writeSized(h, []byte(p.column))
-		writeSized(h, []byte(p.value))
-	}
-	sum := [sha256.Size]byte(h.Sum(nil))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", values)) // sorted by the column
 	copy(sum[1:], sum[:])
 	sum[0] = form
 	return sum
@@ -178,38 +135,12 @@ func (r *untyped) fingerprint(w newRow) [sha256.Size]byte {
 
 // isZero says whether the field of a column has Go's zero value.
 func (r *untyped) isZero(w newRow, column string) bool {
-	i := slices.IndexFunc(r.fields.all, func(f field) bool { return f.column == column })
-	v := reflectx.FieldByIndexesReadOnly(w.row, r.fields.all[i].index)
+	f, _ := r.fields.byColumn([]string{column})
+	v := reflectx.FieldByIndexesReadOnly(w.row, f[0].index)
 	if at, isTime := v.Interface().(time.Time); isTime {
 		return at.IsZero()
 	}
 	return v.IsZero()
-}
-
-// firstForm is the fingerprint of the versions before form 2: the arguments of the
-// INSERT in their order, each with its Go type. Records of it replay while the struct
-// is as it was.
-func firstForm(args []any) [sha256.Size]byte {
-	h := sha256.New()
-	for _, arg := range args {
-		switch raw := arg.(type) {
-		case []byte:
-			writeSized(h, raw)
-		case json.RawMessage:
-			writeSized(h, raw)
-		default:
-			writeSized(h, fmt.Appendf(nil, "%T %v", arg, arg))
-		}
-	}
-	return [sha256.Size]byte(h.Sum(nil))
-}
-
-// writeSized writes the length too, so that no two lists share their bytes.
-func writeSized(h hash.Hash, text []byte) {
-	var n [8]byte
-	binary.BigEndian.PutUint64(n[:], uint64(len(text)))
-	h.Write(n[:])
-	h.Write(text)
 }
 
 // oldRequests are found by the index created_at, oldest first and without a lock, and deleted by the primary

@@ -9,7 +9,6 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/queue"
-	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -36,42 +35,28 @@ type Restored struct {
 // Renamed says whether the row came back under another name.
 func (r Restored) Renamed() bool { return r.OldName != "" && r.Name != r.OldName }
 
-// anyRow is what bringing a row back must know of it, whatever its struct is.
-type anyRow struct {
-	ID, Tenant, Owner, Parent any
-	Name                      string
-	State                     schema.State
-}
-
-// anyRepo is the repository of a resource whose struct is not known here. It serves
-// the verbs that move rows, which copy all columns of the declaration in SQL.
+// anyRepo is the repository of a resource whose struct is not known here: of its keys, its name and, first,
+// its state. It serves the verbs that move rows, which copy all columns of the declaration in SQL.
 func anyRepo(plan schema.Plan, resource string) (*untyped, error) {
 	r, err := declared(plan, resource)
 	if err != nil {
 		return nil, err
 	}
-	r.typ = reflect.TypeFor[anyRow]()
-	r.fields.state = []int{5}
-	indexes := map[string][]int{}
-	for i, column := range []string{r.res.ID, r.res.TenantColumn(), r.res.Owner, r.res.Parent.Column, r.res.Label.Column} {
-		if column == "" || indexes[column] != nil {
-			continue
-		}
-		indexes[column] = []int{i}
-		fl := field{column: column, index: indexes[column]}
-		if column != r.res.Label.Column {
-			t, err := keytype.Parse(r.res.KeyType(column))
-			if err != nil {
-				return nil, err
-			}
-			fl.key = &t
-		}
-		r.fields.all = append(r.fields.all, fl)
+	fields := []reflect.StructField{{Name: "State", Type: reflect.TypeFor[string](), Tag: `db:"-"`}}
+	add := func(column string, typ reflect.Type) {
+		fields = append(fields, reflect.StructField{Name: fmt.Sprint("F", len(fields)), Type: typ, Tag: reflect.StructTag(fmt.Sprintf("db:%q", column))})
 	}
-	r.fields.label = indexes[r.res.Label.Column]
-	if err := r.fields.keys(r.res, indexes); err != nil {
+	for _, column := range append([]string{r.res.ID}, r.home...) {
+		add(column, reflect.TypeFor[any]())
+	}
+	if r.res.Named() {
+		add(r.res.Label.Column, reflect.TypeFor[string]())
+	}
+	r.typ = reflect.StructOf(fields)
+	if r.fields, err = mapFields(r.typ, r.res); err != nil {
 		return nil, err
 	}
+	r.fields.state = []int{0}
 	r.prepare()
 	return r, nil
 }
@@ -84,30 +69,26 @@ const sqlDeletion = `SELECT resource, resource_id FROM onerow_deletion WHERE id 
 // once: Cancel follows, and a share lock that turns exclusive deadlocks.
 const sqlLockJob = `SELECT deletion_id FROM onerow_job WHERE resource = ? AND resource_id = ? FOR UPDATE`
 
-// Restore takes back a deletion whose grace period has not ended, by the deletion's
-// number, for a caller that has the plan and not the row's Go type: exactly what
-// [Of.CancelDelete] does, and only if it is this deletion that hides the row. The
-// row returns to where it was, under its name or, if that is taken meanwhile, as a
-// copy, and the quota is marked. A row that is not hidden, because its job was queued
-// from the command line or its table is not the toolkit's, stays where it is; only the
-// job is cancelled. A deletion that was already taken back is a success that changes
-// nothing.
+// Restore takes back a deletion whose grace period has not ended, by the deletion's number, for a caller that
+// has the plan and not the row's Go type: exactly what [Of.CancelDelete] does, and only if it is this
+// deletion that hides the row. A row that is not hidden, because its job was queued from the command line or
+// its table is not the toolkit's, stays where it is; only the job is cancelled. A deletion that was already
+// taken back is a success that changes nothing.
 //
-// Errors: [ErrNoDeletion]; [ErrTooLate] when a worker has the job, or had it;
-// [queue.ErrOtherDeletion] when another deletion hides the row or has the open job;
-// [schema.ErrUnknownResource]; those of [Of.Activate], and
-// [onerow.ErrOutcomeUnknown], after which it may simply be called again.
+// Errors: [ErrNoDeletion]; [ErrTooLate] when a worker has the job, or had it; [queue.ErrOtherDeletion] when
+// another deletion hides the row or has the open job; [schema.ErrUnknownResource]; those of [Of.Activate],
+// and [onerow.ErrOutcomeUnknown], after which it may simply be called again.
 //
-// Atomic: job, row and quota mark. Statements on a pool: 1 to read the deletion, then
-// those of CancelDelete and 1 more.
+// Atomic: job, row and quota mark. Statements on a pool: 1 to read the deletion, then those of CancelDelete
+// and 1 more.
 func Restore(ctx context.Context, db onerow.DB, plan schema.Plan, deletionID int64) (Restored, error) {
 	out := Restored{DeletionID: deletionID}
-	err := onerow.QueryRow(ctx, db, sqlDeletion, []any{deletionID}, &out.Resource, &out.Key)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return Restored{}, fmt.Errorf("%w: %d", ErrNoDeletion, deletionID)
-	case err != nil:
+	logged, err := found(onerow.QueryRow(ctx, db, sqlDeletion, []any{deletionID}, &out.Resource, &out.Key))
+	if err != nil {
 		return Restored{}, fmt.Errorf("repo: read deletion %d: %w", deletionID, err)
+	}
+	if !logged {
+		return Restored{}, fmt.Errorf("%w: %d", ErrNoDeletion, deletionID)
 	}
 	node, err := plan.Node(out.Resource)
 	if err != nil {
@@ -150,8 +131,12 @@ func restoreRow(ctx context.Context, db onerow.DB, plan schema.Plan, want Restor
 	if err = r.hold(ctx, db, d, err); err != nil {
 		return Restored{}, err
 	}
-	row := rowOf[anyRow](res.row)
-	out.Name, out.State = row.Name, row.State
+	if res.row.IsValid() {
+		out.State = schema.State(res.row.Field(0).String())
+	}
+	if res.row.IsValid() && r.res.Named() {
+		out.Name = r.label(res.row)
+	}
 	return out, nil
 }
 
@@ -175,7 +160,7 @@ func (r *untyped) restoreTx(ctx context.Context, tx *onerow.Tx, id any, want Res
 		return b, out, jobErr
 	}
 	out.Changed = changed
-	res, err := r.notHidden(ctx, tx, id)
+	res, err := r.answerNotHidden(ctx, tx, id)
 	gone := errors.Is(err, ErrTooLate) || errors.Is(err, onerow.ErrNotFound)
 	switch {
 	case err != nil && !gone: // errMoved among others: a move or a deletion got in between
@@ -191,8 +176,7 @@ func (r *untyped) restoreTx(ctx context.Context, tx *onerow.Tx, id any, want Res
 // earlier cancel is a success. Four statements, 2 when there is no open job.
 func cancelJob(ctx context.Context, tx *onerow.Tx, d Restored) (changed bool, err error) {
 	var open int64
-	err = onerow.QueryRow(ctx, tx, sqlLockJob, []any{d.Resource, []byte(d.Key)}, &open)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if _, err = found(onerow.QueryRow(ctx, tx, sqlLockJob, []any{d.Resource, []byte(d.Key)}, &open)); err != nil {
 		return false, err
 	}
 	changed = open == d.DeletionID

@@ -37,52 +37,51 @@ type item struct {
 	more    bool // the statement has met another row as well
 }
 
-// sqlReadActive and sqlReadArchived read the struct, the version and the state of a row by its primary key.
-const (
-	sqlReadActive   = `SELECT {fields}, version, 'active' FROM {active} WHERE {byID}`
-	sqlReadArchived = `SELECT {fields}, version, 'archived' FROM {archive} WHERE {byID}` + shown
+// sqlRead reads the struct, the version and the state of a row that no deletion hides, by its primary key.
+const sqlRead = `SELECT {fields}, version, '{state}' FROM {table} WHERE {byID}{shown}{lock}`
 
-	// shown is the condition on rows of the archive that no deletion hides.
-	shown = ` AND deletion_id IS NULL`
-)
+// shown is the condition on rows of the archive that no deletion hides.
+const shown = ` AND deletion_id IS NULL`
 
-// read runs a statement that selects the struct, the version and the state, behind writes if there are any,
-// and returns its first row, or onerow.ErrNotFound.
-func (r *untyped) read(ctx context.Context, db onerow.DB, query string, args ...any) (item, error) {
-	return r.item(func(scan func(*sql.Rows) error) error { return onerow.Query(ctx, db, query, args, scan) })
+// read runs a statement that selects the struct, the version and the state, and returns its first row, or
+// onerow.ErrNotFound.
+func (r *untyped) read(ctx context.Context, db onerow.DB, query string, args ...any) (it item, err error) {
+	err = onerow.Query(ctx, db, query, args, it.scan(r))
+	return it, it.found(err)
 }
 
 // readAfter is read behind a write.
-func (r *untyped) readAfter(ctx context.Context, tx *onerow.Tx, write onerow.Stmt, query string, args ...any) (item, error) {
-	return r.item(func(scan func(*sql.Rows) error) error {
-		return packet.QueryAfter(ctx, tx, []onerow.Stmt{write}, query, args, scan)
-	})
+func (r *untyped) readAfter(ctx context.Context, tx *onerow.Tx, write onerow.Stmt, query string, args ...any) (it item, err error) {
+	err = packet.QueryAfter(ctx, tx, []onerow.Stmt{write}, query, args, it.scan(r))
+	return it, it.found(err)
 }
 
-// item is the first row that a query calls scan for.
-func (r *untyped) item(query func(scan func(*sql.Rows) error) error) (it item, err error) {
-	found := false
-	err = query(func(rows *sql.Rows) error {
-		if found {
+// scan takes the first row.
+func (it *item) scan(r *untyped) func(*sql.Rows) error {
+	return func(rows *sql.Rows) error {
+		if it.row.IsValid() {
 			it.more = true
 			return nil
 		}
-		found = true
 		it.row = reflect.New(r.typ).Elem()
-		return r.scanRow(rows, it.row, &it.version, &it.state)
-	})
-	if err == nil && !found {
-		err = onerow.ErrNotFound
+		err := r.scanRow(rows, it.row, &it.version, &it.state)
+		r.setState(it.row, it.state)
+		return err
 	}
-	r.setState(it.row, it.state)
-	return it, err
 }
 
-// held is a row that this transaction has locked.
-type held struct {
+func (it *item) found(err error) error {
+	if err == nil && !it.row.IsValid() {
+		return onerow.ErrNotFound
+	}
+	return err
+}
+
+// lockedRow is a row that this transaction has locked.
+type lockedRow struct {
 	item
-	key, parent any // as the row has them: a collation may take other spellings for the same
-	owner       []any
+	home
+	key         any // as the row has it: a collation may take other spellings for the same
 	label       string
 	deletionID  int64  // 0, or the deletion that hid the row
 	deletedFrom string // where the row was before that
@@ -92,7 +91,7 @@ type held struct {
 }
 
 // sqlLockActive and sqlLockArchived read a row by its primary key, and lock it: the struct, and then what the
-// verbs need to know of it, see held. The look for the same id in the other table locks nothing.
+// verbs need to know of it, see lockedRow. The look for the same id in the other table locks nothing.
 const (
 	sqlLockActive   = `SELECT {fields}, version, {label}, 0, '', {inArchive}, ` + lastFinished + `, {keys} FROM {active} WHERE {byID} FOR UPDATE`
 	sqlLockArchived = `SELECT ` + lockedArchived + ` FROM {archive} WHERE {byID} FOR UPDATE`
@@ -109,7 +108,7 @@ const (
 
 // lock reads and locks the row in the table of a state by its primary key, behind writes if there are any:
 // one statement. found is false where there is none.
-func (r *untyped) lock(ctx context.Context, tx *onerow.Tx, state schema.State, id any, writes ...onerow.Stmt) (h held, found bool, err error) {
+func (r *untyped) lock(ctx context.Context, tx *onerow.Tx, state schema.State, id any, writes ...onerow.Stmt) (h lockedRow, found bool, err error) {
 	switch {
 	case state == schema.Active:
 		return r.lockBy(ctx, tx, state, sqlLockActive, id, writes)
@@ -119,7 +118,7 @@ func (r *untyped) lock(ctx context.Context, tx *onerow.Tx, state schema.State, i
 	return r.lockBy(ctx, tx, state, sqlLockArchived, id, writes)
 }
 
-func (r *untyped) lockBy(ctx context.Context, tx *onerow.Tx, state schema.State, statement string, id any, writes []onerow.Stmt, more ...any) (h held, found bool, err error) {
+func (r *untyped) lockBy(ctx context.Context, tx *onerow.Tx, state schema.State, statement string, id any, writes []onerow.Stmt, more ...any) (h lockedRow, found bool, err error) {
 	err = packet.QueryAfter(ctx, tx, writes, r.text(statement), []any{id}, func(rows *sql.Rows) error {
 		found = true
 		h.row = reflect.New(r.typ).Elem()
@@ -132,20 +131,20 @@ func (r *untyped) lockBy(ctx context.Context, tx *onerow.Tx, state schema.State,
 }
 
 // keyTargets appends the Scan targets for the keys of a locked row.
-func (r *untyped) keyTargets(targets []any, h *held) []any {
+func (r *untyped) keyTargets(targets []any, h *lockedRow) []any {
 	h.owner = make([]any, len(r.fields.owners))
 	targets = append(targets, r.fields.id.into(&h.key))
 	for i, f := range r.fields.owners {
 		targets = append(targets, f.into(&h.owner[i]))
 	}
-	if r.fields.above.index != nil {
-		targets = append(targets, r.fields.above.into(&h.parent))
+	if r.fields.parent.index != nil {
+		targets = append(targets, r.fields.parent.into(&h.parent))
 	}
 	return targets
 }
 
 // lockEither locks the row in the table in which it is.
-func (r *untyped) lockEither(ctx context.Context, tx *onerow.Tx, id any) (h held, found bool, err error) {
+func (r *untyped) lockEither(ctx context.Context, tx *onerow.Tx, id any) (h lockedRow, found bool, err error) {
 	if h, found, err = r.lock(ctx, tx, schema.Active, id); found || err != nil {
 		return h, found, err
 	}
@@ -161,25 +160,18 @@ func (r *untyped) writeAndRead(ctx context.Context, tx *onerow.Tx, state schema.
 	return result{row: h.row, changed: true}, err
 }
 
-// sqlDeleteActive and sqlDeleteArchived work by the primary key; the version proves that the row is the one
-// that this transaction has read, and locked.
-const (
-	sqlDeleteActive   = `DELETE FROM {active} WHERE {byID} AND version = ?`
-	sqlDeleteArchived = `DELETE FROM {archive} WHERE {byID} AND version = ?`
-)
+// sqlDelete works by the primary key; the version proves that the row is the one that this transaction has
+// read, and locked.
+const sqlDelete = `DELETE FROM {table} WHERE {byID} AND version = ?`
 
 // remove deletes a locked row.
-func (r *untyped) remove(h held, id any) onerow.Stmt {
-	statement := sqlDeleteActive
-	if h.state == schema.Archived {
-		statement = sqlDeleteArchived
-	}
-	return onerow.Stmt{Query: r.text(statement), Args: []any{id, h.version}, One: true}
+func (r *untyped) remove(h lockedRow, id any) onerow.Stmt {
+	return guarded(r.textIn(h.state, sqlDelete), id, h.version)
 }
 
-// emptyReads is how often both tables are asked before a row counts as gone: on a server the one statement
+// maxEmptyReads is how often both tables are asked before a row counts as gone: on a server the one statement
 // sees either table's row, on a cluster a move may arrive in between.
-const emptyReads = 3
+const maxEmptyReads = 3
 
 // bothTables is a statement that asks both tables for an id, or the one of the active table where there is no
 // archive, and its arguments.
@@ -200,42 +192,42 @@ const (
 // grace period), or "" for gone.
 func (r *untyped) where(ctx context.Context, db onerow.DB, id any) (place string, err error) {
 	query, args := r.bothTables(sqlWhere, sqlWhereActive, "", id)
-	for range emptyReads {
-		if err = onerow.QueryRow(ctx, db, query, args, &place); !errors.Is(err, sql.ErrNoRows) {
+	for range maxEmptyReads {
+		if there, err := found(onerow.QueryRow(ctx, db, query, args, &place)); there || err != nil {
 			return place, err
 		}
 	}
 	return "", nil
 }
 
-func isNoRows(err error) bool { return errors.Is(err, sql.ErrNoRows) }
+// found is whether a query had a row, by its error.
+func found(err error) (bool, error) {
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
 
-// sqlInActive and sqlInArchive ask a table for an id, by its primary key, with a lock: at this moment.
-const (
-	sqlInActive  = `SELECT 1 FROM {active} WHERE {id} = ? LOCK IN SHARE MODE`
-	sqlInArchive = `SELECT 1 FROM {archive} WHERE {id} = ? LOCK IN SHARE MODE`
-)
+// sqlHasID asks a table for an id, by its primary key, with a lock: at this moment.
+const sqlHasID = `SELECT 1 FROM {table} WHERE {id} = ? LOCK IN SHARE MODE`
 
 // twinError is the error where the other table has another row of the id of a row that this transaction has
 // locked in the table of a state; refused is what made the caller ask. One statement.
 func (r *untyped) twinError(ctx context.Context, tx *onerow.Tx, state schema.State, id any, refused error) error {
-	statement, other := sqlInArchive, r.res.Archive
+	other, table := schema.Archived, r.res.Archive
 	if state == schema.Archived {
-		statement, other = sqlInActive, r.res.Active
+		other, table = schema.Active, r.res.Active
 	}
-	err := onerow.QueryRow(ctx, tx, r.text(statement), []any{id}, new(int))
-	if err == nil {
-		return &IDReusedError{Resource: r.res.Name, ID: r.typed(id), Active: r.res.Active, Table: other, Err: refused}
+	there, err := found(onerow.QueryRow(ctx, tx, r.textIn(other, sqlHasID), []any{id}, new(int)))
+	if err != nil || !there {
+		return err
 	}
-	if isNoRows(err) {
-		return nil
-	}
-	return err
+	return &IDReusedError{Resource: r.res.Name, ID: r.typed(id), Active: r.res.Active, Table: table, Err: refused}
 }
 
 // refuseTwin refuses a locked row that shares its id with another. That the lock has seen one is a hint, for
 // its snapshot may show a row that has moved where it was. No statement, one where the hint says so.
-func (r *untyped) refuseTwin(ctx context.Context, tx *onerow.Tx, h held, id any) error {
+func (r *untyped) refuseTwin(ctx context.Context, tx *onerow.Tx, h lockedRow, id any) error {
 	if !h.twin {
 		return nil
 	}

@@ -21,24 +21,63 @@ const (
 // statements are the texts of a repository, each made once from the constant beside its verb.
 type statements struct {
 	mu   sync.RWMutex
-	made map[[2]string]string // by the constant and what it was made with
+	made map[statement]string
 }
 
-func newStatements() *statements { return &statements{made: map[[2]string]string{}} }
+// statement is a constant, with the lock that it takes and the state whose table it is for.
+type statement struct {
+	text, lock string
+	state      schema.State
+}
+
+func newStatements() *statements { return &statements{made: map[statement]string{}} }
 
 // text is a statement of this resource: each {word} of the constant stands for what [untyped.words] says, and
-// {lock} for nothing.
-func (r *untyped) text(statement string) string { return r.locked(statement, "") }
+// {lock} for nothing. One that begins with {inUTC} writes or compares times: where the resource has a
+// TIMESTAMP it runs in UTC, for MySQL copies one from table to table by what the session's zone reads, too.
+func (r *untyped) text(text string) string { return r.textOf(statement{text: text}) }
 
 // locked is text with a lock in the place of each {lock}.
-func (r *untyped) locked(statement, lock string) string {
-	return r.textOf(statement, lock, func() string { return r.expand(statement, lock) })
+func (r *untyped) locked(text, lock string) string {
+	return r.textOf(statement{text: text, lock: lock})
 }
 
-// textInUTC is text for a statement that writes or compares times: where the resource has a TIMESTAMP it runs
-// in UTC, for MySQL copies one from table to table by what the session's zone reads, too.
-func (r *untyped) textInUTC(statement string) string {
-	return r.textOf(statement, "in UTC", func() string { return r.inUTC(r.text(statement)) })
+// textIn is text for the {table} of a {state}, of which {shown} are the rows that no deletion hides.
+func (r *untyped) textIn(state schema.State, text string) string {
+	return r.textOf(statement{text: text, state: state})
+}
+
+func (r *untyped) textOf(s statement) string {
+	r.statements.mu.RLock()
+	text, made := r.statements.made[s]
+	r.statements.mu.RUnlock()
+	if !made {
+		text = r.expand(s)
+		r.statements.mu.Lock()
+		r.statements.made[s] = text
+		r.statements.mu.Unlock()
+	}
+	return text
+}
+
+// expand puts words in the place of what is in braces.
+func (r *untyped) expand(s statement) string {
+	text, utc := strings.CutPrefix(s.text, "{inUTC}")
+	words := map[string]string{"lock": s.lock, "byID": r.byID(), "state": string(schema.Active), "table": r.words["active"]}
+	if s.state == schema.Archived {
+		words["state"], words["table"], words["shown"] = string(schema.Archived), r.words["archive"], shown
+	}
+	var b strings.Builder
+	for found := true; found; {
+		var plain, word string
+		plain, text, found = strings.Cut(text, "{")
+		word, text, _ = strings.Cut(text, "}")
+		b.WriteString(plain + words[word] + r.words[word])
+	}
+	if utc {
+		return r.inUTC(b.String())
+	}
+	return b.String()
 }
 
 func (r *untyped) inUTC(text string) string {
@@ -46,40 +85,6 @@ func (r *untyped) inUTC(text string) string {
 		return text
 	}
 	return ident.InUTC(text)
-}
-
-func (r *untyped) textOf(statement, with string, text func() string) string {
-	key := [2]string{statement, with}
-	r.statements.mu.RLock()
-	made, found := r.statements.made[key]
-	r.statements.mu.RUnlock()
-	if !found {
-		made = text()
-		r.statements.mu.Lock()
-		r.statements.made[key] = made
-		r.statements.mu.Unlock()
-	}
-	return made
-}
-
-// expand puts words in the place of what is in braces.
-func (r *untyped) expand(statement, lock string) string {
-	var b strings.Builder
-	for found := true; found; {
-		var plain, word string
-		plain, statement, found = strings.Cut(statement, "{")
-		b.WriteString(plain)
-		word, statement, _ = strings.Cut(statement, "}")
-		switch word {
-		case "lock":
-			b.WriteString(lock)
-		case "byID": // depends on the owner, see OwnedBy
-			b.WriteString(r.byID())
-		default:
-			b.WriteString(r.words[word])
-		}
-	}
-	return b.String()
 }
 
 // vocabulary is what the words of a statement stand for, as far as the declaration and T tell. A list of
@@ -93,23 +98,23 @@ func (r *untyped) vocabulary() map[string]string {
 	if r.res.Parent.Column != "" {
 		keys = append(keys, r.res.Parent.Column)
 	}
-	kept, named := r.copied()
+	kept, named := r.copiedValues()
 	words := map[string]string{
 		"active":      ident.Quote(r.res.Active),
 		"archive":     ident.Quote(r.res.Archive),
 		"id":          id,
 		"fields":      r.fields.selectList(), // of T
-		"keys":        quoted(keys),          // of the row, its owner and its parent
+		"keys":        ident.Quotes(keys...), // of the row, its owner and its parent
 		"label":       label,
 		"nameKey":     nameKey,
-		"ownerIs":     r.ownerIs(),
+		"ownerIs":     conditions(r.res.Owners()),
 		"inArchive":   "0", // whether the archive has the id of an active row
 		"sameOwner":   r.sameOwner(),
-		"shared":      quoted(r.res.Shared()),
+		"shared":      ident.Quotes(r.res.Shared()...),
 		"kept":        kept,
 		"named":       named,
-		"insert":      quoted(r.insertColumns()),
-		"inserted":    strings.TrimSuffix(strings.Repeat("?, ", len(r.insertColumns())), ", "),
+		"insert":      ident.Quotes(r.insertColumns()...),
+		"inserted":    ident.Params(len(r.insertColumns())),
 		"setUpdate":   assigned(r.updateColumns()),
 		"setHome":     assigned(r.home),
 		"setName":     assigned(r.nameColumns()),
@@ -127,14 +132,7 @@ func (r *untyped) vocabulary() map[string]string {
 	return words
 }
 
-func quoted(columns []string) string {
-	list := make([]string, len(columns))
-	for i, column := range columns {
-		list[i] = ident.Quote(column)
-	}
-	return strings.Join(list, ", ")
-}
-
+// assigned is a list of assignments, each with a comma behind it.
 func assigned(columns []string) string {
 	var list strings.Builder
 	for _, column := range columns {
@@ -143,13 +141,13 @@ func assigned(columns []string) string {
 	return list.String()
 }
 
-// ownerIs is the condition on the owner, or "".
-func (r *untyped) ownerIs() string {
-	var conditions []string
-	for _, column := range r.res.Owners() {
-		conditions = append(conditions, ident.Quote(column)+" = ?")
+// conditions is the condition that columns have given values, or "".
+func conditions(columns []string) string {
+	list := make([]string, len(columns))
+	for i, column := range columns {
+		list[i] = ident.Quote(column) + " = ?"
 	}
-	return strings.Join(conditions, " AND ")
+	return strings.Join(list, " AND ")
 }
 
 // nameColumns are the columns that a name is stored in.

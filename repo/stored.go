@@ -69,16 +69,25 @@ func storageOf(declared string) (s storage) {
 	return s
 }
 
-// asStored is the row as it is going to be read, but for an id that the database makes; invalid where the
-// plan does not tell what the server makes of one of its values. It shares no memory with the caller's.
+// asStored is the row as it is going to be read, but for an id that the database makes; invalid where T has
+// fields that the INSERT does not determine (times, the flag, the version; keys that are read by methods of
+// their own), or the plan does not tell what the server makes of a value. It shares no memory with the
+// caller's.
 func (r *untyped) asStored(w newRow) (none reflect.Value) {
+	known := 1 + len(r.fields.own) + len(r.home) // the id
+	if r.fields.label != nil {
+		known++
+	}
+	if len(r.fields.all) > known || r.fields.methods {
+		return none
+	}
 	row := reflect.New(r.typ).Elem()
 	for i, f := range r.fields.owners {
 		if f.typ.Set(row.FieldByIndex(f.index), w.owner[i]) != nil {
 			return none
 		}
 	}
-	if f := r.fields.above; f.index != nil && f.typ.Set(row.FieldByIndex(f.index), w.above) != nil {
+	if f := r.fields.parent; f.index != nil && f.typ.Set(row.FieldByIndex(f.index), w.parent) != nil {
 		return none
 	}
 	if f := r.fields.id; w.id != nil && f.typ.Set(row.FieldByIndex(f.index), w.id) != nil {
@@ -141,7 +150,7 @@ func (f field) storeTime(to, from reflect.Value) bool {
 	if !isText || f.stores.kind != storesMicroseconds {
 		return false
 	}
-	at, err := time.ParseInLocation("2006-01-02 15:04:05.000000", text, time.UTC)
+	at, err := time.ParseInLocation(datetime, text, time.UTC)
 	if err != nil || at.Year() < 1 || at.Year() > 9999 {
 		return false
 	}
@@ -181,10 +190,11 @@ func (s storage) keeps(text string) bool {
 		if !utf8.ValidString(text) || !ascii && s.typ.Charset != "utf8mb4" {
 			return false
 		}
+		n := utf8.RuneCountInString(text)
 		if s.octets > 0 {
-			return len(text) <= s.octets
+			n = len(text)
 		}
-		return s.holds(utf8.RuneCountInString(text)) && (!s.typ.Fixed || !strings.HasSuffix(text, " "))
+		return s.holds(n) && (!s.typ.Fixed || !strings.HasSuffix(text, " "))
 	}
 	return false
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/limit"
 )
 
@@ -15,15 +16,16 @@ type call struct {
 	id      any  // the key of the row; nil for a new one whose id the database makes
 	oneShot bool // it writes once, so that nothing has to be taken back
 	repeats bool // it is a Create that may be run again after a COMMIT without an answer
+	err     error
 }
 
 // call is one for the row of an id. What no row can have is not found.
-func (r *untyped) call(verb string, id any) (call, error) {
+func (r *untyped) call(verb string, id any) call {
 	key, err := r.fields.id.typ.Value(id)
 	if err != nil {
-		return call{}, fmt.Errorf("repo: %s %s %v: %w: %w", verb, r.res.Name, id, onerow.ErrNotFound, err)
+		err = fmt.Errorf("repo: %s %s %v: %w: %w", verb, r.res.Name, id, onerow.ErrNotFound, err)
 	}
-	return call{verb: verb, id: key}, nil
+	return call{verb: verb, id: key, err: err}
 }
 
 // savepoint is where a verb of this package goes back to; none calls another.
@@ -32,73 +34,61 @@ const savepoint = "onerow_repo"
 // run runs a verb in a transaction, and again while its row keeps moving or a limit has to be counted. In a
 // joined transaction, whose owner may commit after the error, what a try wrote before it failed is taken
 // back.
-func (r *untyped) run(ctx context.Context, db onerow.DB, c call, verb func(context.Context, *onerow.Tx) (result, error)) (result, error) {
+func (r *untyped) run(ctx context.Context, db onerow.DB, c call, verb func(context.Context, *onerow.Tx) (result, error)) (res result, err error) {
+	if c.err != nil {
+		return res, c.err
+	}
 	if len(r.limits) == 0 {
 		return r.inTx(ctx, db, c, verb)
 	}
-	var res result
-	err := limit.Follow(ctx, db, func() (err error) {
+	err = limit.Follow(ctx, db, func() (err error) {
 		res, err = r.inTx(ctx, db, c, verb)
 		return err
 	})
-	if err != nil {
-		return result{}, err
-	}
-	return res, nil
-}
-
-// inTx is run where no limit has to be counted.
-func (r *untyped) inTx(ctx context.Context, db onerow.DB, c call, verb func(context.Context, *onerow.Tx) (result, error)) (res result, err error) {
-	f := follower{ConflictError{Resource: r.res.Name}}
-	if !c.repeats {
-		f.conflict.ID = r.typed(c.id)
-	}
-	inTx := onerow.InTx
-	if c.repeats {
-		inTx = onerow.InIdempotentTx
-	}
-	err = inTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-		if c.oneShot {
-			res, err = verb(ctx, tx)
-			return f.note(err)
-		}
-		return f.note(tx.Savepoint(ctx, savepoint, func() (err error) {
-			res, err = verb(ctx, tx)
-			return err
-		}))
-	})
-	if err != nil {
-		return result{}, r.wrap(c.verb, c.id, f.ended(ctx, err))
-	}
-	return res, nil
+	return res, err
 }
 
 // errMoved: the row was in neither place when each was looked at, and yet is in one of them.
 var errMoved = fmt.Errorf("repo: the row moves between its tables: %w", onerow.ErrMoved)
 
-// follower makes the conflict of a row that moves in every run of its verb.
-type follower struct{ conflict ConflictError }
-
-// note is what a run ends with. A unique key that refuses the row for nobody's sake may do so for ever.
-func (f *follower) note(err error) error {
-	if !errors.Is(err, errMoved) {
-		return err
+// inTx is run where no limit has to be counted. A row that moves in each try is a conflict; a unique key that
+// refuses the row for nobody's sake may do so for ever, and is one after a few.
+func (r *untyped) inTx(ctx context.Context, db onerow.DB, c call, verb func(context.Context, *onerow.Tx) (result, error)) (res result, err error) {
+	conflict := &ConflictError{Resource: r.res.Name}
+	inTx := onerow.InIdempotentTx
+	if !c.repeats {
+		conflict.ID, inTx = r.typed(c.id), onerow.InTx
 	}
-	f.conflict.Attempts++
-	var refused *duplicateError
-	if f.conflict.Attempts < maxDuplicates || !errors.As(err, &refused) {
+	err = inTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+		if res, err = r.try(ctx, tx, c, verb); !errors.Is(err, errMoved) {
+			return err
+		}
+		conflict.Attempts++
+		if refused, ok := errors.AsType[*duplicateError](err); ok && conflict.Attempts >= maxDuplicates {
+			conflict.Err = refused.err
+			return conflict
+		}
 		return err
+	})
+	if errors.Is(err, errMoved) && ctx.Err() == nil {
+		err = conflict
 	}
-	f.conflict.Err = refused.err
-	return &f.conflict
+	if err != nil {
+		return result{}, r.wrap(c.verb, c.id, err)
+	}
+	return res, nil
 }
 
-// ended is what the verb ends with.
-func (f *follower) ended(ctx context.Context, err error) error {
-	if errors.Is(err, errMoved) && ctx.Err() == nil {
-		return &f.conflict
+// try runs a verb once.
+func (r *untyped) try(ctx context.Context, tx *onerow.Tx, c call, verb func(context.Context, *onerow.Tx) (result, error)) (res result, err error) {
+	if c.oneShot {
+		return verb(ctx, tx)
 	}
-	return err
+	err = tx.Savepoint(ctx, savepoint, func() (err error) {
+		res, err = verb(ctx, tx)
+		return err
+	})
+	return res, err
 }
 
 // wrap names the verb and the row in an error.
@@ -112,18 +102,19 @@ func (r *untyped) wrap(verb string, id any, err error) error {
 	return fmt.Errorf("repo: %s %s %s: %w", verb, r.res.Name, r.show(id), err)
 }
 
-// notOneRow turns the error of a guarded write that did not meet one row into errMoved.
+// guarded is a write that has to meet one row.
+func guarded(query string, args ...any) onerow.Stmt {
+	return onerow.Stmt{Query: query, Args: args, One: true}
+}
+
+// writeOne runs guarded writes. One that meets another number of rows is errMoved.
+func writeOne(ctx context.Context, tx *onerow.Tx, writes ...onerow.Stmt) error {
+	return notOneRow(packet.ExecAll(ctx, tx, writes...))
+}
+
 func notOneRow(err error) error {
 	if errors.Is(err, onerow.ErrNotOneRow) {
 		return fmt.Errorf("%w: a guarded write: %w", errMoved, err)
-	}
-	return err
-}
-
-// one turns the count of a guarded write into an error unless it is 1.
-func one(n int64, err error) error {
-	if err == nil && n != 1 {
-		err = fmt.Errorf("%w: a guarded write met %d rows", errMoved, n)
 	}
 	return err
 }

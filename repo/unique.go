@@ -33,12 +33,12 @@ func (r *untyped) refused(ctx context.Context, tx *onerow.Tx, w attempt, err err
 	if mysqlerr.Classify(err) != mysqlerr.Duplicate {
 		return err
 	}
-	holder, herr := r.holder(ctx, tx, w.owner, w.name)
+	holder, herr := r.nameHolder(ctx, tx, w.owner, w.name)
 	switch {
 	case herr != nil:
 		return herr
 	case holder == nil || w.id != nil && keytype.Compare(holder, w.id) == 0:
-		return r.taken(ctx, tx, w, true, err)
+		return r.conflict(ctx, tx, w, true, err)
 	}
 	return &NameTakenError{Resource: r.res.Name, Name: w.name.Display, ID: r.typed(holder), Err: err}
 }
@@ -46,15 +46,12 @@ func (r *untyped) refused(ctx context.Context, tx *onerow.Tx, w attempt, err err
 // sqlHolder reads by the unique index (owner, name key).
 const sqlHolder = `SELECT {id} FROM {active} WHERE {ownerIs} AND {nameKey} = ? LOCK IN SHARE MODE`
 
-// holder returns the id of the active row that has the name, or nil.
-func (r *untyped) holder(ctx context.Context, db onerow.DB, owner []any, name names.Parsed) (id any, err error) {
+// nameHolder returns the id of the active row that has the name, or nil.
+func (r *untyped) nameHolder(ctx context.Context, db onerow.DB, owner []any, name names.Parsed) (id any, err error) {
 	if !r.res.Named() {
 		return nil, nil
 	}
-	err = onerow.QueryRow(ctx, db, r.text(sqlHolder), append(slices.Clone(owner), []byte(name.Key)), r.fields.id.into(&id))
-	if isNoRows(err) {
-		return nil, nil
-	}
+	_, err = found(onerow.QueryRow(ctx, db, r.text(sqlHolder), append(slices.Clone(owner), []byte(name.Key)), r.fields.id.into(&id)))
 	return id, err
 }
 
@@ -86,11 +83,11 @@ func (r *untyped) uniqueIndexes(ctx context.Context, db onerow.DB) (list []uniqu
 	return list, err
 }
 
-// taken finds the unique index beside the name's that refused the row: a [ConflictError]
+// conflict finds the unique index beside the name's that refused the row: a [ConflictError]
 // with the row that has its values, or else a duplicateError. Two statements: the catalog,
 // and one look-up in each index whose values are known. In a transaction these are current
 // reads.
-func (r *untyped) taken(ctx context.Context, db onerow.DB, w attempt, current bool, err error) error {
+func (r *untyped) conflict(ctx context.Context, db onerow.DB, w attempt, current bool, err error) error {
 	indexes, ierr := r.uniqueIndexes(ctx, db)
 	if ierr != nil {
 		return ierr
@@ -98,7 +95,7 @@ func (r *untyped) taken(ctx context.Context, db onerow.DB, w attempt, current bo
 	var parts []string
 	var args []any
 	for n, x := range indexes {
-		from, values := r.holderOf(x, w)
+		from, values := r.holderQuery(x, w)
 		if from == "" {
 			continue
 		}
@@ -113,58 +110,51 @@ func (r *untyped) taken(ctx context.Context, db onerow.DB, w attempt, current bo
 	}
 	var n int
 	var holder any
-	herr := onerow.QueryRow(ctx, db, r.inUTC(strings.Join(parts, " UNION ALL ")), args, &n, r.fields.id.into(&holder))
-	switch {
-	case isNoRows(herr):
-		return &duplicateError{err}
-	case herr != nil:
+	there, herr := found(onerow.QueryRow(ctx, db, r.inUTC(strings.Join(parts, " UNION ALL ")), args, &n, r.fields.id.into(&holder)))
+	if herr != nil {
 		return herr
+	}
+	if !there {
+		return &duplicateError{err}
 	}
 	return &ConflictError{Resource: r.res.Name, ID: r.typed(w.id), Index: indexes[n].name, Columns: indexes[n].columns, HolderID: r.typed(holder), Err: err}
 }
 
-// holderOf finds, over the unique index itself, which other row has the values that w
+// holderQuery finds, over the unique index itself, which other row has the values that w
 // wrote, or that the row has already; it is empty where they are not known, where they
 // cannot be taken (NULL, an index with the primary key), and for the name's index, which
 // was asked before.
-func (r *untyped) holderOf(x uniqueIndex, w attempt) (from string, args []any) {
+func (r *untyped) holderQuery(x uniqueIndex, w attempt) (from string, args []any) {
 	if slices.Equal(x.columns, append(r.res.Owners(), r.res.Label.Key)) {
 		return "", nil
 	}
-	id := ident.Quote(r.res.ID)
-	var b strings.Builder
+	from = `FROM {active} h`
 	switch w.from {
 	case schema.Active:
-		b.WriteString(r.text(`FROM {active} h JOIN {active} me ON me.{id} = ?`))
-		args = append(args, w.id)
+		from, args = from+` JOIN {active} me ON me.{id} = ?`, []any{w.id}
 	case schema.Archived:
-		b.WriteString(r.text(`FROM {active} h JOIN {archive} me ON me.{id} = ?`))
-		args = append(args, w.id)
-	default:
-		b.WriteString(r.text(`FROM {active} h`))
+		from, args = from+` JOIN {archive} me ON me.{id} = ?`, []any{w.id}
 	}
-	word := " WHERE "
-	for _, col := range x.columns {
-		name := ident.Quote(col)
-		same := func(c string) bool { return strings.EqualFold(c, col) }
+	var conditions []string
+	for _, column := range x.columns {
+		name := ident.Quote(column)
+		same := func(c string) bool { return strings.EqualFold(c, column) }
 		i := slices.IndexFunc(w.columns, same)
 		switch {
 		case same(r.res.ID), i >= 0 && isNull(w.args[i]):
 			return "", nil
 		case i >= 0:
-			fmt.Fprintf(&b, "%sh.%s = ?", word, name)
-			args = append(args, r.comparable(col, w.args[i]))
+			conditions, args = append(conditions, "h."+name+" = ?"), append(args, r.comparable(column, w.args[i]))
 		case w.from != "" && slices.ContainsFunc(r.unchangedColumns(), same):
-			fmt.Fprintf(&b, "%sh.%s = me.%[2]s", word, name)
+			conditions = append(conditions, "h."+name+" = me."+name)
 		default:
 			return "", nil
 		}
-		word = " AND "
 	}
 	if w.from == schema.Active {
-		fmt.Fprintf(&b, " AND h.%s <> me.%[1]s", id)
+		conditions = append(conditions, r.text(`h.{id} <> me.{id}`))
 	}
-	return b.String(), args
+	return r.text(from) + " WHERE " + strings.Join(conditions, " AND "), args
 }
 
 // unchangedColumns are those that no verb changes beside what it writes.
@@ -177,10 +167,8 @@ func (r *untyped) unchangedColumns() []string {
 // comparable is an argument in the form in which a column compares it over its index:
 // text as text, for bytes have another collation, and a number makes the column one.
 func (r *untyped) comparable(column string, arg any) any {
-	for _, c := range r.res.Columns {
-		if strings.EqualFold(c.Name, column) && isText(c.Type) {
-			return string(plainText(arg))
-		}
+	if isText(columnType(r.res, column)) {
+		return string(plainText(arg))
 	}
 	return arg
 }

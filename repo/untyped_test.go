@@ -13,7 +13,6 @@ type anyRepo interface {
 	Get(ctx context.Context, db onerow.DB, id any) (any, error)
 	Find(ctx context.Context, db onerow.DB, owner any, name string) (any, error)
 	List(ctx context.Context, db onerow.DB, owner any, o repo.PageOptions) (repo.Page[any], error)
-	Count(ctx context.Context, db onerow.DB, owner any, o repo.PageOptions, most int) (int, error)
 	Rename(ctx context.Context, db onerow.DB, id any, name string) (onerow.Result[any], error)
 	Update(ctx context.Context, db onerow.DB, id any, change func(row any) error) (onerow.Result[any], error)
 	Move(ctx context.Context, db onerow.DB, id any, to func(row any) error) (onerow.Result[any], error)
@@ -55,10 +54,6 @@ func (u *untyped[T, ID, Owner]) List(ctx context.Context, db onerow.DB, owner an
 		list.Items = append(list.Items, row)
 	}
 	return list, err
-}
-
-func (u *untyped[T, ID, Owner]) Count(ctx context.Context, db onerow.DB, owner any, o repo.PageOptions, most int) (int, error) {
-	return u.of.Count(ctx, db, owner.(Owner), o, most)
 }
 
 func (u *untyped[T, ID, Owner]) Rename(ctx context.Context, db onerow.DB, id any, name string) (onerow.Result[any], error) {

@@ -21,7 +21,7 @@ func value(v any) (any, error) {
 	case nil, []byte:
 		return v, nil
 	case time.Time:
-		return formatTime(t), nil
+		return t.UTC().Format(datetime), nil
 	case json.RawMessage:
 		if t == nil {
 			return []byte(nil), nil
@@ -42,48 +42,35 @@ func value(v any) (any, error) {
 		}
 		return value(rv.FieldByName("V").Interface())
 	case isValuer:
-		return valueOf(valuer)
+		v, err := valuer.Value()
+		if err != nil {
+			return nil, err
+		}
+		if _, again := v.(driver.Valuer); again {
+			return nil, fmt.Errorf("the Value method of %T returns a %T, which is no value of a statement", valuer, v)
+		}
+		return value(v)
+	case kind == reflect.Bool:
+		return rv.Bool(), nil
+	case rv.CanInt():
+		return rv.Int(), nil
+	case rv.CanUint() && rv.Uint() > math.MaxInt64:
+		return rv.Uint(), nil
+	case rv.CanUint():
+		return int64(rv.Uint()), nil //nolint:gosec // it fits
+	case rv.CanFloat():
+		return rv.Float(), nil
+	case kind == reflect.String:
+		return rv.String(), nil
+	case kind == reflect.Slice && rv.Type().Elem().Kind() == reflect.Uint8:
+		return rv.Bytes(), nil
 	}
-	return plainValue(rv)
+	return nil, fmt.Errorf("a %s is no value of a statement; give it a Value method (driver.Valuer)", rv.Type())
 }
 
 // isNullOf: the Value method of sql.Null[uint64] refuses what is above the largest int64.
 func isNullOf(t reflect.Type) bool {
 	return t.PkgPath() == reflect.TypeFor[sql.Null[int]]().PkgPath() && strings.HasPrefix(t.Name(), "Null[")
-}
-
-func valueOf(valuer driver.Valuer) (any, error) {
-	v, err := valuer.Value()
-	if err != nil {
-		return nil, err
-	}
-	if _, again := v.(driver.Valuer); again {
-		return nil, fmt.Errorf("the Value method of %T returns a %T, which is no value of a statement", valuer, v)
-	}
-	return value(v)
-}
-
-func plainValue(rv reflect.Value) (any, error) {
-	switch rv.Kind() {
-	case reflect.Bool:
-		return rv.Bool(), nil
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return rv.Int(), nil
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		if n := rv.Uint(); n > math.MaxInt64 {
-			return n, nil
-		}
-		return int64(rv.Uint()), nil //nolint:gosec // it fits
-	case reflect.Float32, reflect.Float64:
-		return rv.Float(), nil
-	case reflect.String:
-		return rv.String(), nil
-	case reflect.Slice:
-		if rv.Type().Elem().Kind() == reflect.Uint8 {
-			return rv.Bytes(), nil
-		}
-	}
-	return nil, fmt.Errorf("a %s is no value of a statement; give it a Value method (driver.Valuer)", rv.Type())
 }
 
 // isNull says whether the driver is given NULL.
@@ -128,5 +115,5 @@ func isText(columnType string) bool {
 	return strings.HasSuffix(word, "char") || strings.HasSuffix(word, "text") || word == "enum" || word == "set" || word == "national"
 }
 
-// formatTime writes a time as the text of a DATETIME(6) in UTC.
-func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000000") }
+// datetime is the text of a DATETIME(6).
+const datetime = "2006-01-02 15:04:05.000000"

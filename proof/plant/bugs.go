@@ -22,7 +22,7 @@ var floorBugs = []bug{
 		`if have.Unique && colset.Same(have.Columns, want) {`, `if colset.Same(have.Columns, want) {`}}},
 
 	{"the archive's DELETE without the row's version and count", "./repo", "TestInterleave$/./archive", []change{
-		{"repo/rows.go", "`DELETE FROM {active} WHERE {byID} AND version = ?`", "`DELETE FROM {active} WHERE {byID} AND version > ? - version - 1`"},
+		{"repo/rows.go", "`DELETE FROM {table} WHERE {byID} AND version = ?`", "`DELETE FROM {table} WHERE {byID} AND version > ? - version - 1`"},
 		{"repo/rows.go", "{keys} FROM {active} WHERE {byID} FOR UPDATE`", "{keys} FROM {active} WHERE {byID}`"},
 		{"repo/rows.go", "` FROM {archive} WHERE {byID} FOR UPDATE`", "` FROM {archive} WHERE {byID}`"},
 		{"repo/archive.go", `if err == nil && (!found || now.twin) {`, `if err == nil && !found {`}}},

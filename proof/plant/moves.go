@@ -3,9 +3,9 @@ package main
 // The bugs of rows that move to another owner or parent.
 var moveBugs = []bug{
 	{"a row leaves a deletion further above", "./repo", "TestMoveRefused", []change{{"repo/move_tree.go",
-		"for level, a := range r.above {\n", "for level, a := range r.above[:1] {\n"}}},
-	{"a row is moved while one further above is deleted", "./repo", "TestMoveInterleave", []change{{"repo/move_tree.go",
-		`rungs := []rung{rungOf(a.res, a.res.Active, up, condition)}`, `rungs := []rung{{read: "SELECT " + up + " FROM " + ident.Quote(a.res.Active) + " WHERE " + condition}}`}}},
+		"for level, a := range r.ancestors {\n", "for level, a := range r.ancestors[:1] {\n"}}},
+	{"a row is moved while one further above is deleted", "./repo", "TestMoveInterleave", []change{{"repo/parent.go",
+		`locks := []rowLock{rowLockOf(res, res.Active, up, condition)}`, `locks := []rowLock{{read: "SELECT " + up + " FROM " + ident.Quote(res.Active) + " WHERE " + condition}}`}}},
 	{"a child writes no guard in a plan for a cluster", "./repo", "TestGuard", []change{{"repo/parent.go",
 		`if g.write != "" {`, `if g.write != "" && up == nil {`}}},
 	{"a move does not ask for jobs", "./repo", "TestMoveOfOperators", []change{{"repo/move_tree.go",
@@ -18,11 +18,11 @@ var moveBugs = []bug{
 		"return r.mark(ctx, tx, h.owner, m.to.owner)", "return r.mark(ctx, tx, m.to.owner)"}}},
 	{"a moved row takes nothing of its new owner's limit", "./limit", "TestMove", []change{{"repo/move.go", "if err := r.handOver(ctx, tx, &h, m.to.owner); err != nil {", "if h.owner == nil {\n\t\tvar err error"}}},
 	{"a free name is looked for at the old owner", "./repo", "TestMove$", []change{{"repo/move.go",
-		"owner: m.to.owner, columns", "owner: m.from.owner, columns"}}},
+		"owner: m.to.owner, columns", "owner: h.owner, columns"}}},
 	{"a hidden row is moved", "./repo", "TestMoveArchived", []change{{"repo/move.go", "found = found && h.deletionID == 0", "found = found && h.deletionID >= 0"},
 		{"repo/move.go", "{setHome}{touch} WHERE {byID} AND version = ?` + shown", "{setHome}{touch} WHERE {byID} AND version = ?`"}}},
 	{"a scoped repository gives rows away", "./repo", "TestMoveRefused|TestShapes", []change{{"repo/move.go",
-		"if err := r.forOwner(m.to.owner); err != nil {", "if err := r.forOwner(m.from.owner); err != nil {"}}},
+		"if err := r.forOwner(m.to.owner); err != nil {", "if err := r.forOwner(h.owner); err != nil {"}}},
 	{"a grandchild that stores the owner is not seen", "./repo", "TestMoveStored", []change{{"repo/move_tree.go",
-		"if !under[n.Name] && below(n) {\n\t\t\t\tunder[n.Name], more = true, true", "if !under[n.Name] && below(n) {\n\t\t\t\tunder[n.Name+\"?\"], more = true, false"}}},
+		"under[n.Name] = under[n.Name] || below(n)", "under[n.Name+\"?\"] = below(n)"}}},
 }
