@@ -53,7 +53,7 @@ func files(b *testing.B, limits ...schema.Limit) *repo.Repo[File] {
 	for _, l := range must(p.Resource("file")).Limits {
 		rules = append(rules, must(limit.New(p, l.Name, quota.LimitQuery("SELECT files FROM user WHERE id = ?"))))
 	}
-	return must(repo.New[File](p, "file", repo.WithLimits(rules...)))
+	return must(repo.New[File](p, "file", rules...))
 }
 
 // burst is 20 creates of each client.

@@ -3,7 +3,7 @@
 // limits in the plan ([schema.Limit]), the maximum is the application's ([quota.Limit]):
 //
 //	files, err := limit.New(plan, "file.bytes", quota.LimitQuery(`SELECT bytes FROM plan WHERE user_id = ?`))
-//	uploads, err := repo.New[File](plan, "file", repo.WithLimits(files))
+//	uploads, err := repo.New[File](plan, "file", files)
 //	_, err = uploads.Create(ctx, db, file) // errors.Is(err, limit.ErrLimit): nothing was written
 //	err = limit.NewSweeper(db, limit.Config{}, files).Run(ctx)
 //

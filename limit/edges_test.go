@@ -39,7 +39,7 @@ func TestOwnerIsParent(t *testing.T) {
 	ctx := t.Context()
 	rule := must(limit.New(p, "doc", fixed(1)))
 	project := must(must(repo.New[Project](p, "project")).Create(ctx, db, Project{UserID: 1})).Row.ID
-	docs := must(repo.New[Doc](p, "doc", repo.WithLimits(rule)))
+	docs := must(repo.New[Doc](p, "doc", rule))
 	must(docs.Delete(ctx, db, must(docs.Create(ctx, db, Doc{ProjectID: project})).Row.ID, repo.Grace(time.Microsecond)))
 	if err := must(cascade.NewWorker(db, p, cascade.Config{})).Drain(ctx); err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestOtherHands(t *testing.T) {
 		dbtest.Exec(t, db, stmt)
 	}
 	docs, pages := must(limit.New(tenants, "docs", fixed(9))), must(limit.New(tenants, "pages", fixed(-1)))
-	r := must(repo.NewOf[wide, string, Workspace](tenants, "doc", repo.WithLimits(docs, pages)))
+	r := must(repo.NewOf[wide, string, Workspace](tenants, "doc", docs, pages))
 	for _, n := range []uint64{1 << 32, 1 << 63} { // the column is an INT UNSIGNED
 		if _, err := r.Create(ctx, db, wide{ID: "a", Tenant: 1, Workspace: "north", Pages: n}); !errors.Is(err, limit.ErrAmount) {
 			t.Errorf("%d: %v", n, err)
@@ -119,7 +119,7 @@ func TestManyLimits(t *testing.T) {
 	for i := range 12 {
 		rules = append(rules, must(limit.New(p, fmt.Sprint("l", i), fixed(5))))
 	}
-	files := must(repo.New[File](p, "file", repo.WithLimits(rules...)))
+	files := must(repo.New[File](p, "file", rules...))
 	must(files.Create(t.Context(), db, File{UserID: 1, Name: "a"}))
 	take := func() error {
 		return onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error { return rules[0].Take(ctx, tx, 1, 2) })

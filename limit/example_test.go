@@ -42,7 +42,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	uploads, err := repo.New[Upload](plan, "upload", repo.WithLimits(bytes))
+	uploads, err := repo.New[Upload](plan, "upload", bytes)
 	if err != nil {
 		log.Fatal(err)
 	}

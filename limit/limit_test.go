@@ -225,8 +225,8 @@ func TestInvalid(t *testing.T) {
 		"an owner":  second(s.bytes.Reserve(ctx, db, "k", 1, time.Hour, "Bob")),
 		"unknown":   second(limit.New(plan, "files", func(context.Context, *onerow.Tx, any) (int, error) { return 0, nil })),
 		"maximum":   second(limit.New(plan, "file", nil)),
-		"no rule":   second(repo.New[File](plan, "file", repo.WithLimits(s.number))),
-		"no limit":  second(repo.New[Project](plan, "project", repo.WithLimits(s.number))),
+		"no rule":   second(repo.New[File](plan, "file", s.number)),
+		"no limit":  second(repo.New[Project](plan, "project", s.number)),
 		"no owner'": s.bytes.Recount(ctx, db),
 	} {
 		if err == nil {
@@ -244,7 +244,7 @@ func TestInvalid(t *testing.T) {
 		t.Errorf("%d rows of a user who does not exist", n)
 	}
 	broken := must(limit.New(plan, "file", quota.LimitQuery("SELECT nothing FROM user WHERE id = ?")))
-	files := must(repo.New[File](plan, "file", repo.WithLimits(broken, s.bytes)))
+	files := must(repo.New[File](plan, "file", broken, s.bytes))
 	if _, err := files.Create(ctx, db, File{UserID: 9, Name: "a"}); err == nil || errors.Is(err, limit.ErrLimit) {
 		t.Errorf("%v", err)
 	}

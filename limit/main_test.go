@@ -67,9 +67,9 @@ func newShop(t testing.TB) shop {
 		return must(limit.New(plan, name, quota.LimitQuery("SELECT "+column+" FROM user WHERE id = ?")))
 	}
 	s := shop{number: rule("file", "files"), bytes: rule("file.bytes", "bytes"), notes: rule("notes", "notes")}
-	s.files = must(repo.New[File](plan, "file", repo.WithLimits(s.number, s.bytes)))
+	s.files = must(repo.New[File](plan, "file", s.number, s.bytes))
 	s.projects = must(repo.New[Project](plan, "project"))
-	s.below = must(repo.New[Note](plan, "note", repo.WithLimits(s.notes)))
+	s.below = must(repo.New[Note](plan, "note", s.notes))
 	return s
 }
 

@@ -272,7 +272,7 @@ func TestTenants(t *testing.T) {
 		dbtest.Exec(t, db, stmt)
 	}
 	docs, pages := must(limit.New(tenants, "docs", fixed(2))), must(limit.New(tenants, "pages", fixed(100)))
-	r := must(repo.NewOf[Doc, string, Workspace](tenants, "doc", repo.WithLimits(docs, pages)))
+	r := must(repo.NewOf[Doc, string, Workspace](tenants, "doc", docs, pages))
 	create := func(id, workspace string, pages uint32) error {
 		_, err := r.Create(ctx, db, Doc{ID: id, Tenant: 1, Workspace: workspace, Pages: pages})
 		return err

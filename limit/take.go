@@ -16,7 +16,7 @@ const sqlTake = `UPDATE onerow_limit SET room = room - ? WHERE name = ? AND owne
 // Take takes an amount of the owner's room in the transaction of a verb that has written its row before: it
 // refuses with [ErrLimit] in a transaction of the caller's, and ends one of the verb's own for [Follow],
 // which must run the verb then. owner are the values of the limit's columns. Repositories call it, see
-// repo.WithLimits. Statements: 1; 2 more, or 4, where the room has to be dealt anew.
+// repo.NewOf. Statements: 1; 2 more, or 4, where the room has to be dealt anew.
 func (r *Rule) Take(ctx context.Context, tx *onerow.Tx, amount int64, owner ...any) error {
 	o, err := r.amountOf(amount, owner)
 	if err != nil || amount == 0 {

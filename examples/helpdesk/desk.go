@@ -94,7 +94,7 @@ func NewDesk(ctx context.Context, db *sql.DB, files Folder) (*Desk, error) {
 	d.tickets, errs[2] = repo.NewOf[Ticket, uuid.UUID, Place](plan, "ticket")
 	d.messages, errs[3] = repo.NewOf[Message, int64, int64](plan, "message")
 	if errs[0] == nil {
-		d.attachments, errs[4] = repo.NewOf[Attachment, uuid.UUID, int64](plan, "attachment", repo.WithLimits(d.bytes))
+		d.attachments, errs[4] = repo.NewOf[Attachment, uuid.UUID, int64](plan, "attachment", d.bytes)
 	}
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err

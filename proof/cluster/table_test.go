@@ -110,7 +110,7 @@ var promises = []struct {
 		if err != nil {
 			s.Fatal(err)
 		}
-		limited := have(repo.New[shelf](shelves(true), "shelf", repo.WithLimits(rule)))
+		limited := have(repo.New[shelf](shelves(true), "shelf", rule))
 		s.crowd(callers, func(ctx context.Context, db *sql.DB, caller int) error {
 			_, err := limited.Create(ctx, db, shelf{UserID: 1, Name: fmt.Sprint(caller)})
 			if errors.Is(err, limit.ErrLimit) {

@@ -52,7 +52,7 @@ func newShop() (*shop, error) {
 			return nil, fmt.Errorf("soak: %w", err)
 		}
 	}
-	if s.files, err = repo.New[file](plan, "file", repo.WithLimits(s.rules[0], s.rules[1])); err != nil {
+	if s.files, err = repo.New[file](plan, "file", s.rules[0], s.rules[1]); err != nil {
 		return nil, fmt.Errorf("soak: %w", err)
 	}
 	return s, nil
