@@ -7,7 +7,7 @@
 //
 //	stats, err := admin.ReadStats(ctx, db)
 //	jobs, err := admin.Search(ctx, db, "project 42", 20)
-//	report, err := admin.ReportJob(ctx, db, jobs[0].ID)
+//	report, err := admin.ReadReport(ctx, db, 0, jobs[0].ID)
 //
 // No worker needs any of it: workers read what is written here, each second. What changes a job lies in
 // package queue, which alone writes jobs: PauseJob, Retry, RetryParked, SkipParked, PutFirst, PurgeJobs.
@@ -37,9 +37,8 @@
 //	Pause, Resume                                 1; 4 with an actor on a pool
 //	Paused, PausedResources, ReadSettings, Workers, ReadStats   1
 //	Set                                           up to 3
-//	SetDefault                                    3
 //	Search                                        2; 1 when nothing is found
-//	ReadReport, ReportJob                         7, 8
+//	ReadReport                                    7; 8 for a job's
 //	ListTrash, TrashOf, ReadTrashSize             1
 //	ExpireTrash                                   1; 4 with an actor on a pool
 //	PurgeTrash                                    see there

@@ -68,44 +68,45 @@ const sqlJobOfDeletion = `SELECT id FROM (
   UNION ALL (SELECT id, deletion_id = ? FROM onerow_job_archive FORCE INDEX (resource) WHERE resource = ? AND resource_id = ? ORDER BY id DESC LIMIT 100)
 ) AS jobs ORDER BY own DESC, id DESC LIMIT 1`
 
-// ReadReport reports on a deletion, by its number: Deletion.ID. Errors: [ErrNoDeletion]. Seven statements,
-// not of one snapshot.
-func ReadReport(ctx context.Context, db onerow.DB, deletionID int64) (Report, error) {
-	r := Report{DeletionID: deletionID}
-	var resource, id, owner, from []byte
-	var grace int64
-	var when sql.NullInt64
-	err := onerow.QueryRow(ctx, db, sqlDeletion, []any{deletionID}, &resource, &id, &owner, &from, &grace, &when)
-	if errors.Is(err, sql.ErrNoRows) {
-		return Report{}, fmt.Errorf("%w: %d", ErrNoDeletion, deletionID)
+// ReadReport reports on a deletion, by its number, Deletion.ID; or, with 0 for that, on the deletion of a job.
+// Where the audit of the job's deletion is not known it reports on the job alone. Errors: [ErrNoDeletion],
+// [queue.ErrNoJob]. Seven statements, 8 for a job's, not of one snapshot.
+func ReadReport(ctx context.Context, db onerow.DB, deletionID, jobID int64) (Report, error) {
+	if deletionID != 0 {
+		return readDeletion(ctx, db, deletionID)
 	}
-	if err != nil {
-		return Report{}, fmt.Errorf("cascade: report on deletion %d: %w", deletionID, err)
-	}
-	r.Resource, r.ResourceID, r.Owner, r.From, r.Grace, r.RequestedAt = string(resource), string(id), string(owner), string(from), time.Duration(grace)*time.Microsecond, dbtime.At(when)
-	var job int64
-	err = onerow.QueryRow(ctx, db, sqlJobOfDeletion, []any{deletionID, r.Resource, []byte(r.ResourceID), deletionID, r.Resource, []byte(r.ResourceID)}, &job)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return Report{}, fmt.Errorf("cascade: report on deletion %d: %w", deletionID, err)
-	}
-	return r, r.complete(ctx, db, job)
-}
-
-// ReportJob reports on the deletion of a job; where its audit is not known, on the job alone. Errors:
-// [queue.ErrNoJob]. Eight statements, not of one snapshot.
-func ReportJob(ctx context.Context, db onerow.DB, jobID int64) (Report, error) {
 	job, err := queue.Get(ctx, db, jobID)
 	if err != nil {
 		return Report{}, err
 	}
 	if job.DeletionID != 0 {
-		r, err := ReadReport(ctx, db, job.DeletionID)
+		r, err := readDeletion(ctx, db, job.DeletionID)
 		if !errors.Is(err, ErrNoDeletion) && (err != nil || r.Job != nil && r.Job.ID == jobID) {
 			return r, err
 		}
 	}
 	r := Report{DeletionID: job.DeletionID, Resource: job.Resource, ResourceID: job.ResourceID}
 	return r, r.complete(ctx, db, jobID)
+}
+
+func readDeletion(ctx context.Context, db onerow.DB, deletionID int64) (Report, error) {
+	r := Report{DeletionID: deletionID}
+	var owner, from []byte
+	var grace, job int64
+	var when sql.NullInt64
+	err := onerow.QueryRow(ctx, db, sqlDeletion, []any{deletionID}, &r.Resource, &r.ResourceID, &owner, &from, &grace, &when)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Report{}, fmt.Errorf("%w: %d", ErrNoDeletion, deletionID)
+	}
+	if err == nil {
+		r.Owner, r.From, r.Grace, r.RequestedAt = string(owner), string(from), time.Duration(grace)*time.Microsecond, dbtime.At(when)
+		row := []any{deletionID, r.Resource, []byte(r.ResourceID)}
+		err = onerow.QueryRow(ctx, db, sqlJobOfDeletion, append(row, row...), &job)
+	}
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return Report{}, fmt.Errorf("cascade: report on deletion %d: %w", deletionID, err)
+	}
+	return r, r.complete(ctx, db, job)
 }
 
 // complete reads what is known of the job, 0 for none, and what was done.

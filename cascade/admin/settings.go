@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -25,16 +26,18 @@ type Settings struct {
 	Parallel int `json:"parallel,omitempty"`
 }
 
-// Set tells workers how to work from now on, also those that are started later, until [SetDefault]. They obey
-// within a second and the rest of their batch; a job that is one too many is worked until its turn ends.
+// Set tells workers how to work from now on, also those that are started later. They obey within a second and
+// the rest of their batch; a job that is one too many is worked until its turn ends. Settings of zeros take
+// back what was said: one worker works as is said to all then, and all as their cascade.Config says.
 // The error is [queue.ErrInvalidConfig] for what no worker could do.
 //
-// One statement for each setting. Calling it again is safe.
+// One statement for each setting, 3 to take them back. Calling it again is safe.
 func Set(ctx context.Context, db onerow.DB, s Settings) error {
 	if !(s.Load >= 0 && s.Load <= 1) || s.Target < 0 || s.Target > 0 && s.Target < time.Microsecond ||
 		s.Parallel < 0 || s.Parallel > governor.MaxParallel || len(s.Worker) > governor.MaxName {
 		return fmt.Errorf("%w: Load is %g, Target is %s, Parallel is %d, for the worker %q", queue.ErrInvalidConfig, s.Load, s.Target, s.Parallel, s.Worker)
 	}
+	back := s == Settings{Worker: s.Worker}
 	for _, c := range []struct {
 		kind, value string
 		set         bool
@@ -43,32 +46,18 @@ func Set(ctx context.Context, db onerow.DB, s Settings) error {
 		{governor.KindTarget, strconv.FormatInt(s.Target.Microseconds(), 10), s.Target > 0},
 		{governor.KindParallel, strconv.Itoa(s.Parallel), s.Parallel > 0},
 	} {
-		if !c.set {
+		query, args := sqlControlSet, []any{c.kind, []byte(s.Worker), []byte(c.value)}
+		switch {
+		case back:
+			query, args = sqlControlDrop, args[:2]
+		case !c.set:
 			continue
 		}
-		if _, err := db.ExecContext(ctx, sqlControlSet, c.kind, []byte(s.Worker), []byte(c.value)); err != nil {
-			return fmt.Errorf("cascade: set %s of %s: %w", c.kind, whom(s.Worker), err)
+		if _, err := db.ExecContext(ctx, query, args...); err != nil {
+			return fmt.Errorf("cascade: set %s of %s: %w", c.kind, cmp.Or(s.Worker, "all workers"), err)
 		}
 	}
 	return nil
-}
-
-// SetDefault has one worker, or all for "", work as their cascade.Config says, or as is said to all. Three
-// statements.
-func SetDefault(ctx context.Context, db onerow.DB, worker string) error {
-	for _, kind := range []string{governor.KindLoad, governor.KindTarget, governor.KindParallel} {
-		if _, err := db.ExecContext(ctx, sqlControlDrop, kind, []byte(worker)); err != nil {
-			return fmt.Errorf("cascade: set %s of %s: %w", kind, whom(worker), err)
-		}
-	}
-	return nil
-}
-
-func whom(worker string) string {
-	if worker == "" {
-		return "all workers"
-	}
-	return "worker " + worker
 }
 
 // sqlSettings reads by the primary key. Some may be of workers that are gone.

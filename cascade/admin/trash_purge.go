@@ -43,22 +43,20 @@ const (
 	mostStuck     = 10
 )
 
-// Assets deletes external assets by the names that the rows hold; it is what cascade.Assets is.
-type Assets interface {
-	// Delete deletes what is there of the names, at most 100 at a time. It must be idempotent: a missing
-	// asset is no error. It should return soon after ctx ends.
+// assetStore is what cascade.Assets is.
+type assetStore interface {
 	Delete(ctx context.Context, names []string) error
 }
 
 // PurgeTrash removes what in the trash has expired or come back, oldest first: about limit rows, whole steps
 // of up to cascade.Config.Batch rows. It returns how many, copies of what is back among them: less than limit
 // when nothing more has expired. The assets of rows go first, which nobody else deletes; a nil assets leaves
-// the steps of tables with assets alone. A row whose asset cannot be deleted stays, with the reason, see
+// the steps of tables with assets alone, and is otherwise a cascade.Assets. A row whose asset cannot be deleted stays, with the reason, see
 // [TrashOf], and is tried again by each call, after the others; it is the error at the end.
 //
 // Four statements for each step, a transaction of its own, 2 more with assets, and 1 for each 20 steps, 2 at
 // least. It may run beside everything and beside itself, and be called again after any error.
-func PurgeTrash(ctx context.Context, db onerow.DB, plan schema.Plan, assets Assets, limit int) (purged int64, err error) {
+func PurgeTrash(ctx context.Context, db onerow.DB, plan schema.Plan, assets assetStore, limit int) (purged int64, err error) {
 	if limit <= 0 {
 		return 0, fmt.Errorf("%w: %d at most", queue.ErrInvalidConfig, limit)
 	}
@@ -108,7 +106,7 @@ func (p *trashPurge) all(ctx context.Context, trouble bool, limit int64) (purged
 
 type trashPurge struct {
 	db      onerow.DB
-	assets  Assets
+	assets  assetStore
 	columns map[string]string // the asset's, by table
 	stuck   int               // how many assets could not be deleted
 	failed  error             // why the first one could not

@@ -1,7 +1,9 @@
 package command
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	_ "embed" // help
 	"errors"
 	"fmt"
@@ -84,14 +86,18 @@ type printed struct{ code int }
 // dispatch parses the command line and runs the command.
 func dispatch(ctx context.Context, s shell.Environment) error {
 	var g commandLine
+	a := &shell.App{Environment: s}
 	parser, err := kong.New(&g,
 		kong.Name(output.ProgramName),
 		kong.PostBuild(describe),
 		kong.Writers(s.Stdout, s.Stderr),
 		kong.Exit(func(code int) { panic(printed{code}) }),
 		kong.ConfigureHelp(kong.HelpOptions{NoAppDescFormat: true, Compact: true, WrapUpperBound: 100}),
-		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(s),
+		kong.Bind(s, a),
+		// What a command's Run asks for, made when it runs.
+		kong.BindSingletonProvider(func() (context.Context, error) { return a.Acting(ctx), nil }),
+		kong.BindSingletonProvider(a.Plan),
+		kong.BindSingletonProvider(func() (*sql.DB, error) { return a.OpenMigrated(ctx) }),
 	)
 	if err != nil {
 		return err
@@ -103,11 +109,8 @@ func dispatch(ctx context.Context, s shell.Environment) error {
 	case command == nil:
 		return nil // --help or --version
 	}
-	a := &shell.App{Environment: s, DSN: g.DSN}
-	if a.DSN == "" {
-		a.DSN = s.Getenv(shell.EnvDSN)
-	}
-	return errors.Join(command.Run(a), a.Close())
+	a.DSN = cmp.Or(g.DSN, s.Getenv(shell.EnvDSN))
+	return errors.Join(command.Run(), a.Close())
 }
 
 // parse returns nil, nil when a flag has printed what was asked for.
@@ -123,7 +126,11 @@ func parse(parser *kong.Kong, args []string) (command *kong.Context, err error) 
 	}()
 	command, err = parser.Parse(args)
 	var wrong *kong.ParseError
-	if !errors.As(err, &wrong) {
+	var refused *usage.Error
+	switch {
+	case errors.As(err, &refused): // by a command's Validate
+		return nil, refused
+	case !errors.As(err, &wrong):
 		return command, err
 	}
 	if negative.MatchString(err.Error()) {

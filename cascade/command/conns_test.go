@@ -18,8 +18,12 @@ func TestKeepsItsConnections(t *testing.T) {
 		w.fill(id, 2, 3)
 		w.ok("enqueue", "project", fmt.Sprint(id))
 	}
-	a := &shell.App{Environment: shell.Environment{Getenv: func(string) string { return "" }}, DSN: w.url()}
-	worker, err := daemon.NewWorker(t.Context(), a, daemon.WorkFlags{PlanFlag: shell.PlanFlag{Plan: w.plan}, Batch: 5000, Target: 50 * time.Millisecond, Parallel: 6, Lease: 10 * time.Second}, cascade.Config{})
+	a := &shell.App{Environment: shell.Environment{Getenv: func(string) string { return "" }}, DSN: w.url(), PlanFile: w.plan}
+	plan, err := a.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	worker, err := daemon.NewWorker(t.Context(), a, plan, daemon.WorkFlags{Batch: 5000, Target: 50 * time.Millisecond, Parallel: 6, Lease: 10 * time.Second}, cascade.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -270,7 +270,6 @@ VALUES (900080, 'visit', '1', 907, 'dead', UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMEST
 		l.age()
 		return l.each("purge --keep-flows 720h --keep-messages 720h", "purge --dry-run")
 	},
-	"keys purge":     func(l *least) error { return l.each("keys purge") },
 	"migrate status": func(l *least) error { return l.each("migrate status") },
 }
 

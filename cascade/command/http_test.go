@@ -273,7 +273,6 @@ func TestPageRequests(t *testing.T) {
 	s.says(s.do(post, "/jobs/99/retry", url.Values{}), http.StatusNotFound, "There is no job 99")
 	s.says(s.do(post, "/parked/99/skip", url.Values{}), http.StatusNotFound, "There is no parked row 99")
 	s.says(s.do(post, "/parked/99/retry", url.Values{}), http.StatusNotFound)
-	s.says(s.do(post, "/jobs/99/count", url.Values{}), http.StatusNotFound)
 	s.says(s.do(post, "/jobs/99/undo", url.Values{}), http.StatusNotFound)
 	s.says(s.get("/jobs/99/undo"), http.StatusNotFound)
 	for _, id := range []string{"0", "-1", "x", "99999999999999999999", "1%20or%201"} {
@@ -328,7 +327,6 @@ func TestPageActs(t *testing.T) {
 	}
 	s.message(post("/jobs/%d/retry", dead.ID), "is tried again")
 	s.message(post("/jobs/%d/retry", dead.ID), "nothing to retry")
-	s.message(post("/jobs/%d/count", dead.ID), "What is left below project 1 is counted to the end")
 
 	s.fill(2, 1, 1)
 	left := s.enqueue(2, 0)
@@ -456,7 +454,7 @@ func TestRunServes(t *testing.T) {
 }
 
 // TestCountsWhatIsLeft: while somebody looks, what is left of a job under way is counted, and told by table; what was
-// counted until the time was over is told as "at least", and can be counted to the end.
+// counted until the time was over is told as "at least".
 func TestCountsWhatIsLeft(t *testing.T) {
 	s := ready(t).serveWith("", func(o *page.Options) { o.Local, o.CountBudget = true, 3*time.Second })
 	s.fill(1, 2, 3)
@@ -483,16 +481,10 @@ func TestCountsWhatIsLeft(t *testing.T) {
 	}
 	s.exec("UPDATE onerow_job SET state = 'running', started_at = UTC_TIMESTAMP(6), due_at = UTC_TIMESTAMP(6) + INTERVAL 1 HOUR, worker = 'tester:1', token = token + 1 WHERE id = ?", second.ID)
 	live("0 of at least 2 rows")
-	live("Count to the end")
 	if _, err := held.ExecContext(t.Context(), "UNLOCK TABLES"); err != nil {
 		t.Error(err)
 	}
 	if err := held.Close(); err != nil {
 		t.Error(err)
 	}
-	s.message(s.do(http.MethodPost, fmt.Sprintf("/jobs/%d/count", second.ID), url.Values{}), "is counted to the end")
-	dbtest.Eventually(t, 60*time.Second, func() (bool, string) {
-		body := s.get("/live").body
-		return strings.Count(body, "~0 % · 0 of about 8 rows") == 2, body
-	})
 }

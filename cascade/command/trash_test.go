@@ -66,18 +66,16 @@ func TestTrash(t *testing.T) {
 		t.Fatalf("%d rows are left", n)
 	}
 	job := fmt.Sprint(w.number("SELECT id FROM onerow_job_archive"))
-	deletion := fmt.Sprint(w.number("SELECT MAX(id) FROM onerow_deletion"))
 	w.want(0, "project 1", "trash", "list")
 	w.want(0, "comment", "trash", "show", job)
 	w.want(0, "comment", "restore", job, "--dry-run")
-	w.want(0, fmt.Sprintf("%d rows back", below+1), "restore", "--deletion", deletion, "--batch", "3")
+	w.want(0, fmt.Sprintf("%d rows back", below+1), "restore", job, "--batch", "3")
 	if after := content(); after != before {
 		t.Errorf("restored:\n%s\nbefore:\n%s", after, before)
 	}
 	w.want(1, "nothing of job "+job+" is in the trash", "restore", job)
 	w.want(1, "there is no job 4711", "restore", "4711")
-	w.want(1, "there is no job of a deletion 4711", "restore", "--deletion", "4711")
-	for _, args := range [][]string{{"restore"}, {"restore", "0"}, {"restore", job, "--deletion", "1"}, {"restore", job, "--batch", "0"}, {"restore", job, "--load", "2"}} {
+	for _, args := range [][]string{{"restore"}, {"restore", "0"}, {"restore", job, "--batch", "0"}, {"restore", job, "--load", "2"}} {
 		if o := w.want(2, "", args...); !isOneLine(o.stderr) {
 			t.Error(o)
 		}

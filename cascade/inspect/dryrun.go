@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/graph"
@@ -63,12 +62,8 @@ type Loop struct {
 	Table   string   `json:"table"`
 	Key     string   `json:"key"` // encoded
 	Columns []string `json:"columns"`
-}
-
-// String says why a job cannot delete the row, and what to do.
-func (l Loop) String() string {
-	return fmt.Sprintf("the job will fail: row %s of %s is below itself, by (%s), of which nothing may be NULL; change a row of the loop by hand first",
-		l.Key, l.Table, strings.Join(l.Columns, ", "))
+	// Why says why a job cannot delete the row, and what to do.
+	Why string `json:"-"`
 }
 
 // DryRun counts what a cascade from a row would delete and detach, and changes nothing.
@@ -84,7 +79,8 @@ func (l Loop) String() string {
 //
 // Statements: 10 of the catalog, 1 for the root, then, per edge and table of the child,
 // 1 for 200 parents. Errors: [schema.ErrInvalidPlan], [schema.ErrUnknownResource],
-// [onerow.ErrInvalidKey], [queue.ErrInvalidDeletion] for a table whose rows stay, [ErrNoIndex].
+// [onerow.ErrInvalidKey], [queue.ErrInvalidDeletion] for a table whose rows stay; a table without an index
+// by which its rows can be found is refused.
 func DryRun(ctx context.Context, db onerow.DB, plan schema.Plan, resource, encodedID string, o DryRunOptions) (Estimate, error) {
 	if o.Limit <= 0 {
 		o.Limit = defaultDryRunLimit

@@ -281,6 +281,8 @@ func (d *dry) loops() (found []Loop, err error) {
 		if l.Key, err = at.src.Key.Encode(at.key); err != nil {
 			return nil, err
 		}
+		l.Why = fmt.Sprintf("the job will fail: row %s of %s is below itself, by (%s), of which nothing may be NULL; change a row of the loop by hand first",
+			l.Key, l.Table, strings.Join(l.Columns, ", "))
 		found = append(found, l)
 	}
 	return found, nil

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,16 +10,6 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/schema"
-)
-
-var (
-	// ErrNoIndex means that rows cannot be found at bounded cost, because a table has no
-	// index that begins with the columns of an edge. The text names both.
-	ErrNoIndex = errors.New("cascade: an index is missing")
-	// ErrInvalidCursor means: a text is not a position that [Orphans] has given, or not one of this plan.
-	ErrInvalidCursor = errors.New("cascade: not a position of this search for orphans")
-	// ErrNoAssets means that no table of a plan names assets.
-	ErrNoAssets = errors.New("cascade: the plan names no assets")
 )
 
 // errEnough ends a search at its limit.
@@ -32,7 +23,17 @@ func readGraph(ctx context.Context, db onerow.DB, plan schema.Plan) (*graph.Grap
 	return graph.Read(ctx, db, plan)
 }
 
+// noIndex refuses a table whose rows cannot be found at bounded cost.
 func noIndex(s *graph.Source) error {
-	return fmt.Errorf("%w: %q needs one that begins with (%s), or every row of it would be read; create it",
-		ErrNoIndex, s.Name, strings.Join(s.Columns.Names(), ", "))
+	return fmt.Errorf("an index is missing: %q needs one that begins with (%s), or every row of it would be read; create it",
+		s.Name, strings.Join(s.Columns.Names(), ", "))
+}
+
+// texts are n values that a statement reads, and where it scans them and what stands behind them.
+func texts(n int, behind ...any) (values []sql.NullString, dest []any) {
+	values = make([]sql.NullString, n)
+	for i := range values {
+		dest = append(dest, &values[i])
+	}
+	return values, append(dest, behind...)
 }

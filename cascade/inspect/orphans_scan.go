@@ -12,6 +12,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 )
@@ -54,7 +55,7 @@ func newOrphanScan(s *graph.Source) (orphanScan, error) {
 	case s.Index == "":
 		return scan, noIndex(s)
 	case s.Scan == nil:
-		return scan, fmt.Errorf("%w: %q needs one on (%s) to look for orphans; create it", ErrNoIndex, s.Name,
+		return scan, fmt.Errorf("an index is missing: %q needs one on (%s) to look for orphans; create it", s.Name,
 			strings.Join(append(sortedKeys(e.When), e.Columns...), ", "))
 	}
 	parts, parent := []string{"1"}, s.Edge.Parent
@@ -117,6 +118,8 @@ func (s *orphanScan) position(after rowkey.Place) string {
 	return cursorText{s.Name, s.name(), after}.encode()
 }
 
+var errCursor = fmt.Errorf("%w: not a position of this search for orphans", queue.ErrInvalidConfig)
+
 // startAt drops the scans before the position.
 func startAt(scans *[]orphanScan, position string) (rowkey.Place, error) {
 	if position == "" {
@@ -128,12 +131,12 @@ func startAt(scans *[]orphanScan, position string) (rowkey.Place, error) {
 		err = json.Unmarshal(raw, &c)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrInvalidCursor, err)
+		return nil, fmt.Errorf("%w: %w", errCursor, err)
 	}
 	i := slices.IndexFunc(*scans, func(s orphanScan) bool { return s.Name == c.Table && s.name() == c.Edge })
 	if i < 0 || c.After != nil && len(c.After) != (*scans)[i].Scan.Columns.Width() ||
 		slices.ContainsFunc(c.After, func(l string) bool { return !literals.MatchString(l) }) {
-		return nil, ErrInvalidCursor
+		return nil, errCursor
 	}
 	*scans = (*scans)[i:]
 	return c.After, nil

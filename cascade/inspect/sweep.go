@@ -99,7 +99,7 @@ const (
 //
 // Statements: 10 of the catalog, 1 for the time, 1 per 500 objects (5,000 without an index,
 // and then each table is read), 1 more per 100 to delete; 1 per 500 rows, 1 more where some
-// lack their object. Nothing is locked.
+// lack their object. Nothing is locked. Errors: [schema.ErrInvalidPlan], for a plan without assets, too.
 func Sweep(ctx context.Context, db onerow.DB, plan schema.Plan, store AssetStore, o SweepOptions, fn func(Finding) error) (Swept, error) {
 	if o.Grace == 0 {
 		o.Grace = defaultSweepGrace
@@ -132,7 +132,7 @@ func newSweep(ctx context.Context, db onerow.DB, plan schema.Plan, store AssetSt
 	plan = assetPlan(plan)
 	nodes := plan.Nodes()
 	if len(nodes) == 0 {
-		return nil, ErrNoAssets
+		return nil, fmt.Errorf("%w: it names no assets, so every object would seem lost", schema.ErrInvalidPlan)
 	}
 	g, err := graph.Read(ctx, db, plan)
 	if err != nil {

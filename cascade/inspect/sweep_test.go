@@ -147,7 +147,7 @@ func TestSweepAsksAgain(t *testing.T) {
 	if _, err := Sweep(t.Context(), db, forest, b, SweepOptions{Delete: true}, func(Finding) error { return nil }); !errors.Is(err, stop) {
 		t.Error(err)
 	}
-	if _, err := Sweep(t.Context(), db, schema.Plan{Resources: []schema.Resource{{Name: "a"}}}, b, SweepOptions{}, nil); !errors.Is(err, ErrNoAssets) {
+	if _, err := Sweep(t.Context(), db, schema.Plan{Resources: []schema.Resource{{Name: "a"}}}, b, SweepOptions{}, nil); !errors.Is(err, schema.ErrInvalidPlan) {
 		t.Error(err)
 	}
 }

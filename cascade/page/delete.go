@@ -69,7 +69,7 @@ func (p *Page) wouldGo(ctx context.Context, v *deleteView) error {
 	list(e.Tables, e.Capped, "would be deleted")
 	list(e.Detached, e.CappedDetached, "would stay and lose a reference")
 	for _, l := range e.Loops {
-		v.Lines = append(v.Lines, capital(output.Printable(l.String()))+".")
+		v.Lines = append(v.Lines, capital(output.Printable(l.Why))+".")
 	}
 	if len(e.Tables)+len(e.Detached) == 0 {
 		v.Lines = append(v.Lines, "Nothing would be deleted.")

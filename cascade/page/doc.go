@@ -15,7 +15,7 @@
 //     for it. Without, everybody sees all, and nobody does anything unless Local is true. A post from another
 //     site is refused in every case. Wrong tokens are answered slowly.
 //   - What a button does is written down with the token's name and the reason that was typed: see
-//     admin.ReportJob and queue.ListActions.
+//     admin.ReadReport and queue.ListActions.
 //   - However many look at the board, it is read once a second at most, and not while nobody looks.
 //   - An answer is rendered before its first byte is sent. No data gets into it unescaped, and nothing from
 //     elsewhere.

@@ -37,7 +37,7 @@ type keptView struct {
 // oneJob is the page of one job.
 func (p *Page) oneJob(ctx context.Context, r *http.Request) (any, error) {
 	id := addressed(r)
-	report, err := admin.ReportJob(ctx, p.db, id)
+	report, err := admin.ReadReport(ctx, p.db, 0, id)
 	switch {
 	case errors.Is(err, queue.ErrNoJob), err == nil && report.Job == nil:
 		return nil, gone("There is no job %d, or it was purged.", id)

@@ -42,23 +42,20 @@ type Options struct {
 // Token lets in who has the secret. Its name is who acts then; "" for nobody in particular.
 type Token struct{ Name, Secret string }
 
-// ErrInvalidOptions is the error of options that contradict themselves.
-var ErrInvalidOptions = errors.New("page: invalid options")
-
 func (o *Options) check() error {
 	switch {
 	case o.DB == nil:
-		return fmt.Errorf("%w: DB is nil", ErrInvalidOptions)
+		return errors.New("page: DB is nil")
 	case o.Prefix != "" && (!strings.HasPrefix(o.Prefix, "/") || strings.HasSuffix(o.Prefix, "/") || localPath(o.Prefix) != o.Prefix):
-		return fmt.Errorf("%w: Prefix is %q; it should be like /onerow", ErrInvalidOptions, o.Prefix)
+		return fmt.Errorf("page: Prefix is %q; it should be like /onerow", o.Prefix)
 	}
 	for _, t := range o.Tokens {
 		if t.Secret == "" {
-			return fmt.Errorf("%w: the token %q has no secret", ErrInvalidOptions, t.Name)
+			return fmt.Errorf("page: the token %q has no secret", t.Name)
 		}
 	}
 	if err := o.Plan.Check(); err != nil {
-		return fmt.Errorf("%w: %w", ErrInvalidOptions, err)
+		return fmt.Errorf("page: %w", err)
 	}
 	host, err := os.Hostname()
 	if err != nil {

@@ -2,7 +2,7 @@ package page
 
 import (
 	"database/sql"
-	"errors"
+	"strings"
 	"testing"
 
 	"github.com/onerow/onerow/schema"
@@ -20,7 +20,7 @@ func TestOptions(t *testing.T) {
 		"a token without secret": {DB: new(sql.DB), Plan: plan, Tokens: []Token{{Name: "ann"}}},
 		"a plan that is none":    {DB: new(sql.DB), Plan: schema.Plan{Resources: []schema.Resource{{Name: "shelf"}, {Name: "shelf"}}}},
 	} {
-		if p, err := New(o); !errors.Is(err, ErrInvalidOptions) || p != nil {
+		if p, err := New(o); err == nil || !strings.HasPrefix(err.Error(), "page: ") || p != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -53,19 +53,18 @@ type Page struct {
 	wrongs   wrongs
 
 	counts        byJob[remaining]
-	askedCounts   chan queue.Job
 	restores      byJob[restoring]
 	askedRestores chan restoreAsked
 }
 
-// New makes the page. Errors: [ErrInvalidOptions].
+// New makes the page, or refuses the options.
 func New(o Options) (*Page, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
 	p := &Page{db: o.DB, plan: o.Plan, name: o.Name, database: o.Database, prefix: o.Prefix, local: o.Local, tokens: slices.Clone(o.Tokens), log: o.Log, countBudget: o.CountBudget,
 		watch: watcher{db: o.DB}, health: health{db: o.DB, plan: o.Plan}, sessions: newSessions(o.Name),
-		askedCounts: make(chan queue.Job, 8), askedRestores: make(chan restoreAsked, 16)}
+		askedRestores: make(chan restoreAsked, 16)}
 	if err := p.read(); err != nil {
 		return nil, err
 	}
@@ -133,8 +132,8 @@ func (p *Page) routes(metrics http.Handler) http.Handler {
 	}
 	for path, deed := range map[string]deed{
 		"/pause": p.pause, "/resume": p.resume, "/pause-resource": p.pauseResource, "/resume-resource": p.resumeResource, "/settings": p.set, "/settings/default": p.setDefault, "/enqueue": p.enqueue,
-		"/jobs/{id}/retry": p.onJob("Job %[1]d (%[2]s) is tried again.", "job %[1]d is %[3]s, so there is nothing to retry: somebody was faster", queue.Retry),
-		"/jobs/{id}/count": p.askCount, "/jobs/{id}/pause": p.pauseJob,
+		"/jobs/{id}/retry":  p.onJob("Job %[1]d (%[2]s) is tried again.", "job %[1]d is %[3]s, so there is nothing to retry: somebody was faster", queue.Retry),
+		"/jobs/{id}/pause":  p.pauseJob,
 		"/jobs/{id}/resume": p.onJob("Job %[1]d (%[2]s) is %[3]s.", "job %[1]d is %[3]s: no worker takes it", queue.ResumeJob),
 		"/jobs/{id}/first":  p.onJob("Job %[1]d (%[2]s) is the next one.", "job %[1]d does not wait for a worker any more: it is %[3]s", queue.PutFirst),
 		"/jobs/{id}/undo":   p.undoJob, "/jobs/{id}/cancel": p.cancelJob, "/jobs/{id}/restore": p.askRestore, "/jobs/{id}/expire": p.expireTrash,

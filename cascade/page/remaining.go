@@ -2,10 +2,7 @@ package page
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -18,8 +15,7 @@ import (
 
 // A page says how far a job is, so somebody has to count what is left: this process, while somebody looks. A
 // quick count comes first, and is all that a small job needs. Of a larger one a thorough count follows that
-// waits as long as it works, and ends at limits; a button has it begin again without them, nearly. The job
-// goes on meanwhile, so a figure is about right.
+// waits as long as it works, and ends at limits. The job goes on meanwhile, so a figure is about right.
 const (
 	quickRows  = 2000             // of each table
 	lookedFor  = 10 * time.Second // since somebody has looked, nothing is counted any more
@@ -32,8 +28,6 @@ const (
 const (
 	thoroughTime = 2 * time.Minute
 	thoroughKeys = 500_000
-	askedTime    = time.Hour
-	askedKeys    = 5_000_000
 )
 
 // remaining is what a job had before it when it was counted, and had deleted until then.
@@ -44,7 +38,7 @@ type remaining struct {
 	Gone     map[string]int64
 	AtLeast  bool // there are more than were counted
 	Counting bool // just now
-	Thorough bool // there is no better count to be had, unless somebody asks
+	Thorough bool // there is no better count to be had
 }
 
 // byJob keeps what is known of jobs, of countsKept at most: the oldest are forgotten.
@@ -83,26 +77,19 @@ func (b *byJob[T]) set(job int64, known T) {
 func (p *Page) count(ctx context.Context, thorough bool) {
 	tick := time.NewTicker(countPause)
 	defer tick.Stop()
-	var asked <-chan queue.Job
-	if thorough {
-		asked = p.askedCounts
-	}
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case job := <-asked:
-			p.countJob(ctx, job, inspect.DryRunOptions{Exact: true}, askedTime, askedKeys)
-			continue
 		case <-tick.C:
 		}
 		for _, job := range p.watch.underWay() {
 			r, known := p.counts.get(job.ID)
 			switch {
 			case !thorough && !known:
-				p.countJob(ctx, job, inspect.DryRunOptions{Limit: quickRows}, p.countBudget, thoroughKeys)
+				p.countJob(ctx, job, inspect.DryRunOptions{Limit: quickRows})
 			case thorough && known && r.AtLeast && !r.Thorough:
-				p.countJob(ctx, job, inspect.DryRunOptions{Exact: true}, p.countBudget, thoroughKeys)
+				p.countJob(ctx, job, inspect.DryRunOptions{Exact: true})
 			default:
 				continue
 			}
@@ -112,8 +99,8 @@ func (p *Page) count(ctx context.Context, thorough bool) {
 }
 
 // countJob counts what is left below a job's row, and tells as it goes.
-func (p *Page) countJob(ctx context.Context, job queue.Job, o inspect.DryRunOptions, budget time.Duration, keys int64) {
-	ctx, cancel := context.WithTimeout(ctx, budget)
+func (p *Page) countJob(ctx context.Context, job queue.Job, o inspect.DryRunOptions) {
+	ctx, cancel := context.WithTimeout(ctx, p.countBudget)
 	defer cancel()
 	job, err := queue.Get(ctx, p.db, job.ID) // the board's is older
 	if err != nil {
@@ -136,7 +123,7 @@ func (p *Page) countJob(ctx context.Context, job queue.Job, o inspect.DryRunOpti
 		for _, table := range kept {
 			held += e.Tables[table]
 		}
-		if held > keys {
+		if held > thoroughKeys {
 			cancel()
 			return
 		}
@@ -188,23 +175,6 @@ func (r *remaining) meanwhile(after queue.Job) {
 		gone[table] = (n + r.Gone[table]) / 2
 	}
 	r.Gone, r.Deleted = gone, output.SumRows(gone)
-}
-
-// askCount has a job counted to the end.
-func (p *Page) askCount(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := queue.Get(ctx, p.db, id)
-	switch {
-	case err != nil:
-		return "", notDone(id, err)
-	case !job.State.Open():
-		return "", fmt.Errorf("job %d is %s, so there is nothing to count", id, job.State)
-	}
-	select {
-	case p.askedCounts <- job:
-		return fmt.Sprintf("What is left below %s is counted to the end; its progress shows how far that is.", output.RowName(job)), nil
-	default:
-		return "", errors.New("eight others wait to be counted: try again later")
-	}
 }
 
 // keptTables are those of which a dry run keeps the keys of the rows that it has counted.

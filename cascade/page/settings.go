@@ -39,7 +39,7 @@ func (p *Page) set(ctx context.Context, r *http.Request, _ int64) (string, error
 
 func (p *Page) setDefault(ctx context.Context, r *http.Request, _ int64) (string, error) {
 	worker := r.PostFormValue("worker")
-	return capital(whose(worker)) + " work as the flags say, again.", admin.SetDefault(ctx, p.db, worker)
+	return capital(whose(worker)) + " work as the flags say, again.", admin.Set(ctx, p.db, admin.Settings{Worker: worker})
 }
 
 // number is a field of the form; 0 for an empty one.

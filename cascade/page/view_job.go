@@ -28,7 +28,7 @@ type jobView struct {
 	Progress  *progressView
 	Restoring string
 	// What can be done about it.
-	Retry, Undo, Count, Pause, Resume, First, Cancel, Restore bool
+	Retry, Undo, Pause, Resume, First, Cancel, Restore bool
 }
 
 type tableCount struct {
@@ -88,7 +88,7 @@ func (p *Page) job(b *board, j queue.Job) jobView {
 	}
 	v.tables(j, c, counted && j.State.Open())
 	if p.mayAct() {
-		v.may(j, c)
+		v.may(j)
 	}
 	if of, known := p.restores.get(j.ID); known {
 		v.Restoring = restoreText(of)
@@ -97,11 +97,10 @@ func (p *Page) job(b *board, j queue.Job) jobView {
 }
 
 // may says which buttons there are.
-func (v *jobView) may(j queue.Job, c remaining) {
+func (v *jobView) may(j queue.Job) {
 	open, trouble := j.State.Open(), j.State == queue.Dead || j.State == queue.Leftovers
 	v.Retry = trouble || j.State == queue.Held
 	v.Undo = j.DeletionID != 0 && (j.State == queue.Scheduled || j.State == queue.Held || j.State == queue.OnPause && j.DeletedRows == 0)
-	v.Count = (j.State == queue.Running || j.State == queue.Ready) && c.Thorough && c.AtLeast && !c.Counting
 	v.Pause = open && j.State != queue.OnPause && j.State != queue.Held
 	v.Resume = j.State == queue.OnPause
 	v.First = j.State == queue.Ready

@@ -56,7 +56,8 @@
 //	plan, orphans, sweep   what package cascade documents; plan and sweep need no tables
 //	               of the toolkit
 //	enqueue        the catalog, 1 to look for the row, 2 to log and queue (1 more when a job
-//	               is open); --where and --query: per 500 rows 1 to read them, 1 to look for
+//	               is open); --where and --query: 1 to read all rows, 1 for each of the node's
+//	               tables; per 500 rows 1 to look for
 //	               them (not for --where of a table; 1 more for each that the row spells
 //	               otherwise) and 2 to log and queue; 1 at the begin, and 1 when
 //	               they are interrupted, to end what runs in the server
@@ -67,8 +68,7 @@
 //	retry          4; parked retry and skip up to 6; pause, resume 1 or 2;
 //	               workers 4; set up to 3
 //	purge          per 200 rows what the packages document that own the tables
-//	keys           list 1 per 1000 keys and kind; show 2; release, complete, expire 4;
-//	               purge what package idempotency documents
+//	keys           list 1 per 1000 keys and kind; show 2; release, complete, expire 4
 //	serials        list 1 per 1000 series; gaps 1, and 1 more when nothing is found
 //	migrate        what package migrations documents; status nothing more
 //

@@ -27,18 +27,13 @@ type Finder struct {
 	owner rowkey.Codec // of no column: rows have no owner that the plan knows
 }
 
-// newFinder reads the catalog.
-func newFinder(ctx context.Context, db onerow.DB, plan schema.Plan, node schema.Node) (Finder, error) {
+// NewFinder makes the finder of a node, by the catalog.
+func NewFinder(ctx context.Context, db onerow.DB, plan schema.Plan, node schema.Node) (Finder, error) {
+	f := Finder{Node: node}
 	cat, err := catalog.Read(ctx, db)
 	if err != nil {
-		return Finder{Node: node}, err
+		return f, err
 	}
-	return FinderOf(cat, plan, node)
-}
-
-// FinderOf makes the finder of a node, by a catalog that was read.
-func FinderOf(cat *catalog.Catalog, plan schema.Plan, node schema.Node) (f Finder, err error) {
-	f.Node = node
 	if f.Key, err = rowkey.New(cat, node.Tables[0], node.Key); err == nil && node.Managed {
 		var r schema.Resource
 		if r, err = plan.Resource(node.Name); err == nil && len(r.Owners()) > 0 {

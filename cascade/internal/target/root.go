@@ -19,10 +19,9 @@ import (
 
 // Row is the row that somebody has named.
 type Row struct {
-	Node  schema.Node
-	typed string
-	Key   string // encoded, see onerow.EncodeKey
-	in    Finder
+	Node schema.Node
+	Key  string // encoded, see onerow.EncodeKey
+	in   Finder
 }
 
 // String is "project 42".
@@ -42,47 +41,37 @@ func Node(plan schema.Plan, name string) (schema.Node, error) {
 	return node, nil
 }
 
-// New is [Typed] as far as that goes without the database; [Row.Encode] does the rest.
-func New(plan schema.Plan, resource, typed string) (Row, error) {
-	node, err := Node(plan, resource)
-	return Row{Node: node, typed: typed}, err
-}
-
-// Typed reads the name of a resource or table and a key that somebody has typed.
-func Typed(ctx context.Context, db onerow.DB, plan schema.Plan, resource, typed string) (Row, error) {
-	row, err := New(plan, resource, typed)
-	if err == nil {
-		err = row.Encode(ctx, db, plan)
-	}
-	return row, err
-}
-
 // Stored makes a row whose encoded key is known.
 func Stored(ctx context.Context, db onerow.DB, plan schema.Plan, node schema.Node, key string) (row Row, err error) {
 	row = Row{Node: node, Key: key}
-	row.in, err = newFinder(ctx, db, plan, node)
+	row.in, err = NewFinder(ctx, db, plan, node)
 	return row, err
 }
 
-// Encode reads the key as the table's columns say, not as the plan does. A key in its encoded form, as jobs
-// show it in JSON, counts as that.
-func (r *Row) Encode(ctx context.Context, db onerow.DB, plan schema.Plan) (err error) {
-	if r.in, err = newFinder(ctx, db, plan, r.Node); err != nil {
-		return err
+// Typed reads the name of a resource or table and a key that somebody has typed: as the table's columns say,
+// not as the plan does. A key in its encoded form, as jobs show it in JSON, counts as that.
+func Typed(ctx context.Context, db onerow.DB, plan schema.Plan, resource, typed string) (Row, error) {
+	node, err := Node(plan, resource)
+	if err != nil {
+		return Row{}, err
 	}
-	key, err := r.in.Key.Typed(r.typed)
+	r, err := Stored(ctx, db, plan, node, "")
+	if err != nil {
+		return r, err
+	}
+	key, err := r.in.Key.Typed(typed)
 	if err == nil {
 		r.Key, err = r.in.Key.Encode(key)
 	}
 	if err != nil {
-		typed := fmt.Sprintf("%q", r.typed)
+		quoted := fmt.Sprintf("%q", typed)
 		why := output.Detail(err, rowkey.ErrInvalidKey).Error()
-		if once := strings.TrimPrefix(why, typed+": "); strings.HasPrefix(once, typed) {
+		if once := strings.TrimPrefix(why, quoted+": "); strings.HasPrefix(once, quoted) {
 			why = once
 		}
-		return usage.Mark(output.Said(fmt.Sprintf("no key of %s: %s", r.Node.Name, why), err))
+		return r, usage.Mark(output.Said(fmt.Sprintf("no key of %s: %s", node.Name, why), err))
 	}
-	return nil
+	return r, nil
 }
 
 // Place looks where the row is, see [Finder.Find].

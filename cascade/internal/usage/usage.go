@@ -13,14 +13,17 @@ import (
 // environment or in a file that was named there.
 var Err = errors.New("usage")
 
-type usageError struct{ err error }
+// Error is a marked error.
+type Error struct{ err error }
 
-func (e *usageError) Error() string        { return e.err.Error() }
-func (e *usageError) Unwrap() error        { return e.err }
-func (e *usageError) Is(target error) bool { return target == Err }
+func (e *Error) Error() string { return e.err.Error() }
+func (e *Error) Unwrap() error { return e.err }
+
+// Is says that it is an [Err].
+func (e *Error) Is(target error) bool { return target == Err }
 
 // Mark marks an error.
-func Mark(err error) error { return &usageError{err} }
+func Mark(err error) error { return &Error{err} }
 
 // Errorf makes a marked error, as [fmt.Errorf] does.
 func Errorf(format string, args ...any) error { return Mark(fmt.Errorf(format, args...)) }

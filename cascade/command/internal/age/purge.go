@@ -5,38 +5,18 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/onerow/onerow/cascade/command/internal/retention"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
-	"github.com/onerow/onerow/cascade/internal/usage"
 )
-
-// KeepFlags say how long the toolkit keeps its own rows.
-type KeepFlags struct {
-	KeepJobs     time.Duration `default:"9600h" placeholder:"TIME" help:"Finished jobs with their counts, and audits (9600h, 400 days). 0, here and below: for ever."`
-	KeepRequests time.Duration `default:"720h" placeholder:"TIME" help:"Request ids of creates (720h, 30 days)."`
-	KeepFlows    time.Duration `placeholder:"TIME" help:"Requests of flows that have ended, longer than any queue keeps a message (for ever)."`
-	KeepMessages time.Duration `placeholder:"TIME" help:"Applied messages of streams (for ever)."`
-}
-
-// Kinds are what is to be purged.
-func (f KeepFlags) Kinds() ([]retention.Kind, error) {
-	for flag, keep := range map[string]time.Duration{"jobs": f.KeepJobs, "requests": f.KeepRequests, "flows": f.KeepFlows, "messages": f.KeepMessages} {
-		if keep < 0 {
-			return nil, usage.Errorf("--keep-%s is %s; it should be a time like 720h, or 0 for ever", flag, keep)
-		}
-	}
-	return retention.Keep{Jobs: f.KeepJobs, Requests: f.KeepRequests, Flows: f.KeepFlows, Messages: f.KeepMessages}.Kinds()
-}
 
 // Purge removes what the toolkit keeps for a while only.
 type Purge struct {
-	KeepFlags
-	Load   float64 `default:"0.5" placeholder:"SHARE" help:"The share of the time that batches may take, from 0.01 to 1 (0.5)."`
-	DryRun bool    `help:"Only count what would be removed."`
-	JSON   bool    `name:"json" help:"Print a JSON array."`
+	retention.Keep
+	Load   shell.Load `default:"0.5" placeholder:"SHARE" help:"The share of the time that batches may take, from 0.01 to 1 (0.5)."`
+	DryRun bool       `help:"Only count what would be removed."`
+	JSON   bool       `name:"json" help:"Print a JSON array."`
 }
 
 // Purged is what became of a kind.
@@ -58,9 +38,6 @@ func (c *Purge) Run(ctx context.Context, a *shell.App) error {
 	kinds, err := c.Kinds()
 	if err != nil {
 		return err
-	}
-	if c.Load < 0.01 || c.Load > 1 {
-		return usage.Errorf("--load is %g; it should be a share from 0.01 to 1", c.Load)
 	}
 	db, err := a.OpenMigrated(ctx)
 	if err != nil {

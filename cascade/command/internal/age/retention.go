@@ -6,6 +6,7 @@ package age
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/schema"
 )
 
 // Retention shows the rows that are old by the plan, or queues them.
@@ -39,12 +41,8 @@ type retained struct {
 	Error  string `json:"error,omitempty"`
 }
 
-// openRetainer opens what works the plan's policies, of which there is one at least.
-func openRetainer(ctx context.Context, a *shell.App, f shell.PlanFlag) (*cascade.Retainer, error) {
-	plan, db, err := a.OpenPlanned(ctx, f)
-	if err != nil {
-		return nil, err
-	}
+// newRetainer makes what works the plan's policies, of which there is one at least.
+func newRetainer(plan schema.Plan, db *sql.DB) (*cascade.Retainer, error) {
 	r, err := cascade.NewRetainer(db, plan)
 	if err == nil && len(r.Names()) == 0 {
 		err = usage.Errorf("the plan has no retention; see %s retention --help", output.ProgramName)
@@ -53,8 +51,8 @@ func openRetainer(ctx context.Context, a *shell.App, f shell.PlanFlag) (*cascade
 }
 
 // Run prints the policies.
-func (c *retentionListCmd) Run(ctx context.Context, a *shell.App) error {
-	r, err := openRetainer(ctx, a, c.PlanFlag)
+func (c *retentionListCmd) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
+	r, err := newRetainer(plan, db)
 	if err != nil {
 		return err
 	}
@@ -105,8 +103,8 @@ type retentionRunCmd struct {
 }
 
 // Run goes through the policies.
-func (c *retentionRunCmd) Run(ctx context.Context, a *shell.App) error {
-	r, err := openRetainer(ctx, a, c.PlanFlag)
+func (c *retentionRunCmd) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
+	r, err := newRetainer(plan, db)
 	if err != nil {
 		return err
 	}

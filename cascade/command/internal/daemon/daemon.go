@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
-	"github.com/onerow/onerow/cascade/command/internal/age"
 	"github.com/onerow/onerow/cascade/command/internal/lost"
 	"github.com/onerow/onerow/cascade/command/internal/operate"
 	"github.com/onerow/onerow/cascade/command/internal/retention"
@@ -19,6 +18,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/schema"
 )
 
 // WorkFlags are part of the commands that work the queue.
@@ -37,7 +37,8 @@ type WorkFlags struct {
 // shortestLease: a shorter one would lose every job.
 const shortestLease = 100 * time.Millisecond
 
-func (f WorkFlags) check(a *shell.App) error {
+// Validate refuses what no worker could do.
+func (f WorkFlags) Validate() error {
 	switch {
 	case f.Batch < 1:
 		return usage.Errorf("--batch is %d; it should be 1 or more rows", f.Batch)
@@ -48,27 +49,29 @@ func (f WorkFlags) check(a *shell.App) error {
 	case f.Lease < shortestLease:
 		return usage.Errorf("--lease is %s; it should be a time like 10s, %s or more", f.Lease, shortestLease)
 	}
-	return f.CheckThrottles(a)
+	return nil
 }
 
 // Run works the queue until its context ends.
 type Run struct {
 	WorkFlags
 	HTTPFlags
-	age.KeepFlags
+	retention.Keep
 	lost.WatchFlag
 	Poll    time.Duration `placeholder:"TIME" help:"How long an idle worker waits before it looks again (1s)."`
 	NoPurge bool          `help:"Do not purge the toolkit's own tables in the background; --keep-… say what is kept how long."`
 }
 
-// Run works until ctx ends.
-func (c *Run) Run(ctx context.Context, a *shell.App) error {
+// Validate refuses to look all the time.
+func (c *Run) Validate() error {
 	if c.Poll != 0 && c.Poll < shell.ShortestPoll {
 		return usage.Errorf("--poll is %s; it should be a time like 1s, %s or more", c.Poll, shell.ShortestPoll)
 	}
-	if err := c.CheckWatch(); err != nil {
-		return err
-	}
+	return nil
+}
+
+// Run works until ctx ends.
+func (c *Run) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 	kinds, err := c.Kinds()
 	if err != nil {
 		return err
@@ -85,7 +88,7 @@ func (c *Run) Run(ctx context.Context, a *shell.App) error {
 		op.Metrics.Kinds, slowly.Purged, orphans.Found, count = kinds, op.Metrics.PurgedRows, op.Metrics.Orphans, op.Metrics.Observe
 	}
 	var waits atomic.Bool // the worker, for more than its share of the time
-	w, err := NewWorker(ctx, a, c.WorkFlags, cascade.Config{Poll: c.Poll, Log: log, OnEvent: func(e cascade.Event) {
+	w, err := NewWorker(ctx, a, plan, c.WorkFlags, cascade.Config{Poll: c.Poll, Log: log, OnEvent: func(e cascade.Event) {
 		if t, ok := e.(cascade.Throttled); ok {
 			waits.Store(t.Reason != "" && governor.KindOf(t.Reason) != "load")
 		}

@@ -10,11 +10,11 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
-	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/command/internal/operate"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/schema"
 )
 
 // Drain works until no job is due.
@@ -23,10 +23,10 @@ type Drain struct {
 }
 
 // Run works until no job is due.
-func (c *Drain) Run(ctx context.Context, a *shell.App) (err error) {
-	show := newProgress(a.Stderr, a.Terminal)
-	defer func() { err = errors.Join(err, show.end()) }()
-	w, err := NewWorker(ctx, a, c.WorkFlags, cascade.Config{Log: Logger(show, c.LogFormat, slog.LevelWarn), OnEvent: show.event, Progress: true})
+func (c *Drain) Run(ctx context.Context, a *shell.App, plan schema.Plan) (err error) {
+	show := newProgress(a)
+	defer func() { err = errors.Join(err, show.End()) }()
+	w, err := NewWorker(ctx, a, plan, c.WorkFlags, cascade.Config{Log: Logger(show, c.LogFormat, slog.LevelWarn), OnEvent: show.event, Progress: true})
 	if err != nil {
 		return err
 	}
@@ -35,11 +35,7 @@ func (c *Drain) Run(ctx context.Context, a *shell.App) (err error) {
 		return err
 	}
 	if due == 0 { // else it would wait for the end of a pause, to do nothing
-		line := show.sum().summary(0, due, later, true)
-		if later > 0 {
-			line += standing(ctx, w.DB)
-		}
-		return a.Say("%s", line)
+		return a.Say("%s%s", show.sum().summary(0, due, later, true), standing(ctx, w.DB, later))
 	}
 	if err := operate.NotePause(ctx, w.DB, a); err != nil {
 		return err
@@ -47,16 +43,13 @@ func (c *Drain) Run(ctx context.Context, a *shell.App) (err error) {
 	begin := time.Now()
 	show.begin(due)
 	drained := w.Drain(ctx)
-	drained = errors.Join(drained, show.end()) // so that the summary stands alone
+	drained = errors.Join(drained, show.End()) // so that the summary stands alone
 
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	due, later, counted := queue.CountDue(after, w.DB)
 	sum := show.sum()
-	line := sum.summary(time.Since(begin), due, later, counted == nil)
-	if counted == nil && due+later > 0 {
-		line += standing(after, w.DB)
-	}
+	line := sum.summary(time.Since(begin), due, later, counted == nil) + standing(after, w.DB, due+later)
 	if err := errors.Join(drained, a.Say("%s", line), counted); err != nil {
 		return err
 	}
@@ -69,25 +62,12 @@ func (c *Drain) Run(ctx context.Context, a *shell.App) (err error) {
 	return nil
 }
 
-// standing says what is paused, and why, behind the count of what was not worked; empty: nothing is. It is as
-// good as it can be had: what cannot be read is not worth an error.
-func standing(ctx context.Context, db onerow.DB) string {
-	var lines []string
-	if state, err := admin.Paused(ctx, db); err == nil && state.On {
-		lines = append(lines, operate.PauseLine(state))
+// standing says what is paused, and why, behind the count of jobs that were not worked; empty: nothing is.
+func standing(ctx context.Context, db onerow.DB, jobs int) string {
+	if jobs == 0 {
+		return ""
 	}
-	if list, err := admin.PausedResources(ctx, db); err == nil {
-		for _, p := range list {
-			lines = append(lines, operate.ResourceLine(p))
-		}
-	}
-	if jobs, err := queue.List(ctx, db, queue.ListOptions{State: queue.OnPause, Limit: 1}); err == nil && len(jobs) > 0 {
-		line := fmt.Sprintf("job %d is paused", jobs[0].ID)
-		if jobs[0].LastError != "" {
-			line += ": " + output.Shorten(output.OneLine(jobs[0].LastError), 120)
-		}
-		lines = append(lines, line)
-	}
+	lines := operate.PausedLines(ctx, db)
 	if len(lines) == 0 {
 		return ""
 	}

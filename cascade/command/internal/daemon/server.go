@@ -7,11 +7,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
 	"syscall"
 	"time"
 
 	"github.com/onerow/onerow/cascade/command/internal/metrics"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/page"
 )
 
@@ -84,11 +84,8 @@ func (o *server) run(ctx context.Context, w *Working, work func(context.Context)
 		}
 		served <- err
 	}()
-	var beside sync.WaitGroup
-	beside.Go(func() { p.Run(ctx) })
-	err = work(ctx)
+	err = shell.Beside(work, p.Run)(ctx)
 	stop()
-	beside.Wait()
 	return errors.Join(err, <-served, <-closed)
 }
 

@@ -46,14 +46,7 @@ const (
 )
 
 // NewWorker makes the worker of run and drain, and sees that the database is fit for it.
-func NewWorker(ctx context.Context, a *shell.App, f WorkFlags, c cascade.Config) (*Working, error) {
-	if err := f.check(a); err != nil {
-		return nil, err
-	}
-	plan, err := a.Plan(f.PlanFlag)
-	if err != nil {
-		return nil, err
-	}
+func NewWorker(ctx context.Context, a *shell.App, plan schema.Plan, f WorkFlags, c cascade.Config) (*Working, error) {
 	assets, err := a.Assets(ctx, f.AssetsFlag, plan)
 	if err != nil {
 		return nil, err
@@ -78,7 +71,7 @@ func NewWorker(ctx context.Context, a *shell.App, f WorkFlags, c cascade.Config)
 	}
 	w := &Working{DB: db, Plan: plan, Name: workerName(f.Name), Database: a.Database(), assets: assets}
 	c.Batch, c.Lease, c.Name, c.Assets = f.Batch, f.Lease, w.Name, assets
-	c.Target, c.Parallel, c.Load, c.Throttles = f.Target, f.Parallel, f.Load, throttles
+	c.Target, c.Parallel, c.Load, c.Throttles = f.Target, f.Parallel, float64(f.Load), throttles
 	if err := errors.Join(fit.Check(ctx, db, plan), f.Ask(ctx, db)); err != nil {
 		return nil, err
 	}

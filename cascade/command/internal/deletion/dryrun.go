@@ -42,40 +42,37 @@ type EstimateJSON struct {
 	Loops          []inspect.Loop   `json:"loops,omitempty"`
 }
 
-// Run prints the estimate.
-func (c *Plan) Run(ctx context.Context, a *shell.App) error {
-	plan, err := a.Plan(c.PlanFlag)
-	if err != nil {
-		return err
-	}
+// Validate wants a row, or --sql.
+func (c *Plan) Validate() error {
 	switch {
 	case c.SQL && (c.Resource != "" || c.Exact):
 		return usage.Errorf("--sql is about the whole plan, and counts nothing")
 	case c.SQL:
-		return c.statements(ctx, a, plan)
 	case c.Resource == "":
 		return usage.Errorf("missing: <resource> <id> (see %s plan --help)", output.ProgramName)
 	case c.ID == "":
 		return usage.Errorf("missing: <id> (see %s plan --help)", output.ProgramName)
-	}
-	if c.Exact {
-		c.Limit = -1
-	} else if c.Limit < 1 || c.Limit > 1_000_000 {
+	case !c.Exact && (c.Limit < 1 || c.Limit > 1_000_000):
 		return usage.Errorf("--limit is %d; it should be from 1 to 1000000", c.Limit)
 	}
-	root, err := target.New(plan, c.Resource, c.ID)
-	if err != nil {
-		return err
+	return nil
+}
+
+// Run prints the estimate.
+func (c *Plan) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
+	if c.SQL {
+		return c.statements(ctx, a, plan)
 	}
 	db, err := a.Open(ctx)
 	if err != nil {
 		return err
 	}
-	if err := root.Encode(ctx, db, plan); err != nil {
+	root, err := target.Typed(ctx, db, plan, c.Resource, c.ID)
+	if err != nil {
 		return fit.Explained(ctx, db, plan, err)
 	}
 	show, begin := shell.NewCounter(a), time.Now()
-	e, err := inspect.DryRun(ctx, db, plan, root.Node.Name, root.Key, inspect.DryRunOptions{Limit: max(c.Limit, 0), Exact: c.Exact, OnProgress: func(e inspect.Estimate) {
+	e, err := inspect.DryRun(ctx, db, plan, root.Node.Name, root.Key, inspect.DryRunOptions{Limit: c.Limit, Exact: c.Exact, OnProgress: func(e inspect.Estimate) {
 		show.Say(func() string {
 			return fmt.Sprintf("counted %s in %s, %s", output.Plural(output.SumRows(e.Tables), "row"), output.Plural(len(e.Tables), "table"), time.Since(begin).Round(time.Second))
 		})
@@ -127,7 +124,7 @@ func drawEstimate(plan schema.Plan, root target.Row, e inspect.Estimate) string 
 		}
 	}
 	for _, l := range e.Loops {
-		fmt.Fprintln(&b, output.Printable(l.String()))
+		fmt.Fprintln(&b, output.Printable(l.Why))
 	}
 	return b.String()
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/target"
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/schema"
 )
 
 // Enqueue queues the deletion of a row, or of many.
@@ -31,8 +32,8 @@ type Enqueue struct {
 	DryRun    bool          `name:"dry-run" help:"Only say how many rows there are."`
 }
 
-// check tells one root from many.
-func (c *Enqueue) check() error {
+// Validate tells one root from many.
+func (c *Enqueue) Validate() error {
 	ways := 0
 	for _, way := range []string{c.ID, c.Where, c.Query} {
 		if way != "" {
@@ -53,27 +54,12 @@ func (c *Enqueue) check() error {
 }
 
 // Run queues the job, or the jobs.
-func (c *Enqueue) Run(ctx context.Context, a *shell.App) error {
-	plan, err := a.Plan(c.PlanFlag)
-	if err != nil {
-		return err
-	}
-	if err := c.check(); err != nil {
-		return err
-	}
-	ctx = c.Acting(ctx, a)
+func (c *Enqueue) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
 	if c.ID == "" {
-		return c.many(ctx, a, plan)
+		return c.many(ctx, a, plan, db)
 	}
-	root, err := target.New(plan, c.Resource, c.ID)
+	root, err := target.Typed(ctx, db, plan, c.Resource, c.ID)
 	if err != nil {
-		return err
-	}
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return err
-	}
-	if err := root.Encode(ctx, db, plan); err != nil {
 		return err
 	}
 	if c.DryRun {

@@ -5,12 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/target"
-	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
 )
@@ -19,24 +17,15 @@ import (
 const rootsPerPage = 500
 
 // many queues the rows of a condition or a query.
-func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan) error {
+func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
 	node, err := target.Node(plan, c.Resource)
 	if err != nil {
 		return err
 	}
-	db, err := a.OpenMigrated(ctx)
+	s, err := newSelection(ctx, db, plan, node, c.Where, c.Query)
 	if err != nil {
 		return err
 	}
-	s, err := newSelection(ctx, db, plan, node)
-	if err != nil {
-		return err
-	}
-	flag, text, run := "--where", c.Where, s.where
-	if c.Query != "" {
-		flag, text, run = "--query", c.Query, s.query
-	}
-	text = strings.TrimRight(strings.TrimSpace(text), "; \t\r\n")
 	// A resource's rows are looked for, to know whose they are; a query may name rows that are gone.
 	look := func(page []queue.Deletion) error {
 		if !node.Managed && c.Query == "" {
@@ -49,52 +38,47 @@ func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan) erro
 		return err
 	}
 	if c.DryRun {
-		n, err := c.countMany(ctx, db, s, flag, text, look)
-		if err != nil {
-			return err
-		}
-		return a.Say("%s of %s; nothing was queued", output.Plural(n, "row"), node.Name)
+		return c.countMany(ctx, a, db, s, look)
 	}
 	var done queue.EnqueuedMany
 	show := shell.NewCounter(a)
-	queue := func(page []queue.Deletion) error {
-		if err := look(page); err != nil {
+	err = killable(ctx, db, func(conn *sql.Conn) error {
+		return s.pages(ctx, conn, func(page []queue.Deletion) error {
+			if err := look(page); err != nil {
+				return err
+			}
+			for i := range page {
+				page[i].Grace, page[i].NoTrash = c.Grace, c.NoTrash
+			}
+			now, err := queue.EnqueueMany(ctx, db, page)
+			done.Queued += now.Queued
+			done.Open += now.Open
+			show.Say(func() string { return manyTold(done) })
 			return err
-		}
-		for i := range page {
-			page[i].Grace, page[i].NoTrash = c.Grace, c.NoTrash
-		}
-		now, err := queue.EnqueueMany(ctx, db, page)
-		done.Queued += now.Queued
-		done.Open += now.Open
-		show.Say(func() string { return manyTold(done) })
-		return err
-	}
-	err = errors.Join(killable(ctx, db, func(conn *sql.Conn) error { return run(ctx, conn, text, queue) }), show.End())
-	switch {
-	case errors.Is(err, usage.Err):
-		return fmt.Errorf("%s: %w", manyTold(done), err)
-	case err != nil:
+		})
+	})
+	if err = errors.Join(err, show.End()); err != nil {
 		return fmt.Errorf("%s; it is safe to run the same command again: %w", manyTold(done), err)
 	}
 	return a.Say("%s", manyTold(done))
 }
 
 // countMany is the dry run: it counts the rows, and with --must-exist looks for those that a query names.
-func (c *Enqueue) countMany(ctx context.Context, db *sql.DB, s selection, flag, text string, look func([]queue.Deletion) error) (n int64, err error) {
-	if c.MustExist && c.Query != "" {
-		if err := killable(ctx, db, func(conn *sql.Conn) error { return s.query(ctx, conn, text, look) }); err != nil {
-			return 0, err
+func (c *Enqueue) countMany(ctx context.Context, a *shell.App, db *sql.DB, s selection, look func([]queue.Deletion) error) error {
+	var n int64
+	err := killable(ctx, db, func(conn *sql.Conn) (err error) {
+		if c.MustExist && c.Query != "" {
+			if err := s.pages(ctx, conn, look); err != nil {
+				return err
+			}
 		}
-	}
-	err = killable(ctx, db, func(conn *sql.Conn) (err error) {
-		n, err = s.count(ctx, conn, text, c.Query != "")
+		n, err = s.count(ctx, conn)
 		return err
 	})
 	if err != nil {
-		err = fmt.Errorf("the SQL of %s: %w", flag, err)
+		return fmt.Errorf("the SQL of --where or --query: %w", err)
 	}
-	return n, err
+	return a.Say("%s of %s; nothing was queued", output.Plural(n, "row"), s.Node.Name)
 }
 
 func manyTold(done queue.EnqueuedMany) string {

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/undo"
@@ -21,35 +19,22 @@ import (
 // Restore brings back what a job has deleted and kept.
 type Restore struct {
 	shell.PlanFlag
-	shell.ActorFlags
-	Job      int64   `arg:"" optional:"" name:"job" help:"The job's number, as trash list and jobs print it."`
-	Deletion int64   `placeholder:"DELETION" help:"Instead: the deletion's number, deletion_id in jobs --json."`
-	DryRun   bool    `name:"dry-run" help:"Only say what is in the trash, and what cannot come back."`
-	Batch    int     `default:"1000" placeholder:"N" help:"How many rows a transaction brings back, more or less (1000)."`
-	Load     float64 `default:"1" placeholder:"SHARE" help:"The share of the time that batches may take, from 0.01 to 1 (1)."`
+	shell.JobArg
+	DryRun bool       `name:"dry-run" help:"Only say what is in the trash, and what cannot come back."`
+	Batch  int        `default:"1000" placeholder:"N" help:"How many rows a transaction brings back, more or less (1000)."`
+	Load   shell.Load `default:"1" placeholder:"SHARE" help:"The share of the time that batches may take, from 0.01 to 1 (1)."`
+}
+
+// Validate refuses an empty batch.
+func (c *Restore) Validate() error {
+	if c.Batch < 1 {
+		return usage.Errorf("--batch is %d; it should be 1 or more", c.Batch)
+	}
+	return nil
 }
 
 // Run brings the rows back.
-func (c *Restore) Run(ctx context.Context, a *shell.App) error {
-	switch {
-	case c.Job < 0, c.Deletion < 0, c.Job == 0 && c.Deletion == 0:
-		return usage.Errorf("say which job, by its number: see %s trash list", output.ProgramName)
-	case c.Job > 0 && c.Deletion > 0:
-		return usage.Errorf("give a job or a deletion, not both")
-	case c.Batch < 1:
-		return usage.Errorf("--batch is %d; it should be 1 or more", c.Batch)
-	case c.Load < 0.01 || c.Load > 1:
-		return usage.Errorf("--load is %g; it should be a share from 0.01 to 1", c.Load)
-	}
-	plan, db, err := a.OpenPlanned(ctx, c.PlanFlag)
-	if err != nil {
-		return err
-	}
-	if c.Job == 0 {
-		if c.Job, err = jobOf(ctx, db, c.Deletion); err != nil {
-			return err
-		}
-	}
+func (c *Restore) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
 	if c.DryRun {
 		return c.dryRun(ctx, a, db, plan)
 	}
@@ -58,7 +43,7 @@ func (c *Restore) Run(ctx context.Context, a *shell.App) error {
 
 // dryRun says what is in the trash, and what cannot come back.
 func (c *Restore) dryRun(ctx context.Context, a *shell.App, db *sql.DB, plan schema.Plan) error {
-	p, err := recover.DryRun(ctx, db, plan, c.Job)
+	p, err := recover.DryRun(ctx, db, plan, int64(c.Job))
 	if err != nil {
 		return c.refused(err)
 	}
@@ -85,23 +70,11 @@ func tellMissing(a *shell.App, title string, p recover.Progress) error {
 func (c *Restore) refused(err error) error {
 	switch {
 	case errors.Is(err, queue.ErrNoJob):
-		return output.Said(fmt.Sprintf("there is no job %d: see %s jobs", c.Job, output.ProgramName), err)
+		return shell.JobError(c.Job, err)
 	case errors.Is(err, recover.ErrNotKept):
 		return output.Said(fmt.Sprintf("nothing of job %d is in the trash, so nothing was changed: its plan kept nothing, its time is over, or it is back already", c.Job), err)
 	}
 	return err
-}
-
-// jobOf is the deletion's own job.
-func jobOf(ctx context.Context, db onerow.DB, deletionID int64) (job int64, err error) {
-	r, err := admin.ReadReport(ctx, db, deletionID)
-	switch {
-	case err != nil && !errors.Is(err, admin.ErrNoDeletion):
-		return 0, err
-	case r.Job == nil || r.Job.DeletionID != deletionID:
-		return 0, fmt.Errorf("there is no job of a deletion %d", deletionID)
-	}
-	return r.Job.ID, nil
 }
 
 func (c *Restore) restore(ctx context.Context, a *shell.App, db *sql.DB, plan schema.Plan) error {
@@ -110,7 +83,7 @@ func (c *Restore) restore(ctx context.Context, a *shell.App, db *sql.DB, plan sc
 	}
 	show := shell.NewCounter(a)
 	pace := shell.NewPacer(a, db, c.Load, nil, show)
-	back, p, err := recover.Job(c.Acting(ctx, a), db, plan, c.Job, recover.Options{Batch: c.Batch,
+	back, p, err := recover.Job(ctx, db, plan, int64(c.Job), recover.Options{Batch: c.Batch,
 		OnBatch: func(ctx context.Context, p recover.Progress) error {
 			show.Say(func() string {
 				return fmt.Sprintf("%s of %s", output.Grouped(p.Seen()), output.Plural(p.Total, "row"))

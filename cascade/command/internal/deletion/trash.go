@@ -2,6 +2,7 @@ package deletion
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 
@@ -9,8 +10,8 @@ import (
 	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
-	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/schema"
 )
 
 // Trash lists what can be brought back, or removes it.
@@ -21,8 +22,8 @@ type Trash struct {
 }
 
 type trashListCmd struct {
-	JSON  bool `name:"json" help:"Print a JSON array."`
-	Limit int  `default:"50" placeholder:"N" help:"How many jobs at most (50)."`
+	JSON  bool        `name:"json" help:"Print a JSON array."`
+	Limit shell.Limit `default:"50" placeholder:"N" help:"How many jobs at most (50)."`
 }
 
 // keptJob is what trash list prints.
@@ -34,15 +35,8 @@ type keptJob struct {
 }
 
 // Run prints the jobs.
-func (c *trashListCmd) Run(ctx context.Context, a *shell.App) error {
-	if c.Limit < 1 {
-		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
-	}
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return err
-	}
-	kept, err := admin.ListTrash(ctx, db, 0, c.Limit)
+func (c *trashListCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
+	kept, err := admin.ListTrash(ctx, db, 0, int(c.Limit))
 	if err != nil {
 		return err
 	}
@@ -67,25 +61,18 @@ func (c *trashListCmd) Run(ctx context.Context, a *shell.App) error {
 }
 
 type trashShowCmd struct {
-	Job  int64 `arg:"" name:"job" help:"The job's number, as trash list prints it."`
-	JSON bool  `name:"json" help:"Print a JSON array."`
+	Job  shell.JobNumber `arg:"" name:"job" help:"The job's number, as trash list prints it."`
+	JSON bool            `name:"json" help:"Print a JSON array."`
 }
 
 // Run prints the tables.
-func (c *trashShowCmd) Run(ctx context.Context, a *shell.App) error {
-	if err := shell.CheckJob("", c.Job, "trash list"); err != nil {
-		return err
-	}
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return err
-	}
+func (c *trashShowCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	return showTrash(ctx, a, db, c.Job, c.JSON)
 }
 
 // showTrash prints what of a job is in the trash.
-func showTrash(ctx context.Context, a *shell.App, db onerow.DB, job int64, asJSON bool) error {
-	kept, err := admin.TrashOf(ctx, db, job)
+func showTrash(ctx context.Context, a *shell.App, db onerow.DB, job shell.JobNumber, asJSON bool) error {
+	kept, err := admin.TrashOf(ctx, db, int64(job))
 	if err != nil {
 		return err
 	}
@@ -95,38 +82,27 @@ func showTrash(ctx context.Context, a *shell.App, db onerow.DB, job int64, asJSO
 	})
 }
 
-func nothingKept(job int64) string { return fmt.Sprintf("nothing of job %d is in the trash", job) }
+func nothingKept(job shell.JobNumber) string {
+	return fmt.Sprintf("nothing of job %d is in the trash", job)
+}
 
 type trashPurgeCmd struct {
 	shell.PlanFlag
 	shell.AssetsFlag
 	shell.ActorFlags
-	Job int64 `placeholder:"JOB" help:"Also what this job has kept, though its time is not over."`
+	Job shell.JobNumber `placeholder:"JOB" help:"Also what this job has kept, though its time is not over."`
 }
 
 const purgeTrashRows = 5000
 
 // Run purges.
-func (c *trashPurgeCmd) Run(ctx context.Context, a *shell.App) error {
-	if c.Job != 0 {
-		if err := shell.CheckJob("--job", c.Job, "trash list"); err != nil {
-			return err
-		}
-	}
-	plan, err := a.Plan(c.PlanFlag)
-	if err != nil {
-		return err
-	}
+func (c *trashPurgeCmd) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
 	assets, err := a.Assets(ctx, c.AssetsFlag, plan)
 	if err != nil {
 		return err
 	}
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return err
-	}
 	if c.Job > 0 {
-		n, err := admin.ExpireTrash(c.Acting(ctx, a), db, c.Job)
+		n, err := admin.ExpireTrash(ctx, db, int64(c.Job))
 		if err == nil && n == 0 {
 			err = a.Note("%s", nothingKept(c.Job))
 		}

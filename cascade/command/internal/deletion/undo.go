@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
@@ -23,16 +24,17 @@ type Undo struct {
 	Deletion int64 `arg:"" name:"deletion" help:"The deletion's number, deletion_id in jobs --json."`
 }
 
-// Run takes the deletion back.
-func (c *Undo) Run(ctx context.Context, a *shell.App) error {
+// Validate refuses what cannot be a deletion's number.
+func (c *Undo) Validate() error {
 	if c.Deletion < 1 {
 		return usage.Errorf("%d is no deletion's number: see deletion_id in %s jobs --json", c.Deletion, output.ProgramName)
 	}
-	plan, db, err := a.OpenPlanned(ctx, c.PlanFlag)
-	if err != nil {
-		return err
-	}
-	back, err := undo.Restore(c.Acting(ctx, a), db, plan, c.Deletion)
+	return nil
+}
+
+// Run takes the deletion back.
+func (c *Undo) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
+	back, err := undo.Restore(ctx, db, plan, c.Deletion)
 	if err != nil {
 		return err
 	}
@@ -86,4 +88,42 @@ func rowGone(ctx context.Context, db *sql.DB, plan schema.Plan, back repo.Restor
 		}
 	}
 	return []string{fmt.Sprintf("%s itself is gone and does not come back: it was not hidden, but deleted by the application; what is below it refers to nothing (%s orphans)", output.RowName(queue.Job{Resource: node.Name, ResourceID: back.Key}), output.ProgramName)}, nil
+}
+
+// Cancel ends a deletion that may have begun.
+type Cancel struct {
+	shell.PlanFlag
+	shell.JobArg
+}
+
+// Run cancels the job.
+func (c *Cancel) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
+	back, job, err := repo.CancelJob(ctx, db, plan, int64(c.Job))
+	switch {
+	case errors.Is(err, queue.ErrNoJob):
+		return shell.JobError(c.Job, err)
+	case errors.Is(err, queue.ErrWrongState):
+		return output.Said(fmt.Sprintf("job %d is done: what it has deleted comes back with %s restore %d, where the plan keeps it", c.Job, output.ProgramName, c.Job), err)
+	case errors.Is(err, queue.ErrOpenJob):
+		return output.Said(fmt.Sprintf("job %d has a newer one for the same row, which is open: cancel that one", c.Job), err)
+	case err != nil:
+		return fmt.Errorf("%w; %s cancel %d may be run again", err, output.ProgramName, c.Job)
+	}
+	lines := []string{fmt.Sprintf("job %d (%s) is cancelled", job.ID, output.RowName(job))}
+	if back.Changed {
+		lines[0] += "; " + undo.Told(back)
+		more, err := rowGone(ctx, db, plan, back)
+		if err != nil {
+			return fmt.Errorf("job %d is cancelled; whether its row is there cannot be read: %w", job.ID, err)
+		}
+		lines = append(lines, more...)
+	}
+	gone, err := undo.Gone(ctx, db, plan, job)
+	if err != nil {
+		return err
+	}
+	if len(gone) == 0 {
+		gone = []string{"nothing below it had been deleted"}
+	}
+	return a.Say("%s", strings.Join(append(lines, gone...), "\n"))
 }

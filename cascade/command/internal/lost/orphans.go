@@ -17,18 +17,19 @@ import (
 	"github.com/onerow/onerow/cascade/internal/fit"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
 )
 
 // Orphans finds rows whose row above is gone.
 type Orphans struct {
 	shell.PlanFlag
-	Check   bool   `help:"Exit with 1 if a row is missing, for a cron job or a timer with an alarm."`
-	Enqueue bool   `help:"Queue a job for each missing row, so that a worker deletes what is below it."`
-	Table   string `placeholder:"NAME" help:"Only rows of this table or resource."`
-	Limit   int    `placeholder:"N" help:"Stop after N missing rows."`
-	After   string `placeholder:"POSITION" help:"Go on where a search was ended."`
-	JSON    bool   `name:"json" help:"Print a JSON array."`
+	Check   bool        `help:"Exit with 1 if a row is missing, for a cron job or a timer with an alarm."`
+	Enqueue bool        `help:"Queue a job for each missing row, so that a worker deletes what is below it."`
+	Table   string      `placeholder:"NAME" help:"Only rows of this table or resource."`
+	Limit   shell.Limit `placeholder:"N" help:"Stop after N missing rows."`
+	After   string      `placeholder:"POSITION" help:"Go on where a search was ended."`
+	JSON    bool        `name:"json" help:"Print a JSON array."`
 }
 
 // orphansPerPage is how many jobs are queued in a transaction.
@@ -39,33 +40,26 @@ const orphansPerPage = 500
 const flushEvery = time.Second
 
 // Run prints the missing rows.
-func (c *Orphans) Run(ctx context.Context, a *shell.App) error {
-	if c.Limit < 0 {
-		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
-	}
-	plan, db, err := a.OpenPlanned(ctx, c.PlanFlag)
-	if err != nil {
-		return err
-	}
+func (c *Orphans) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
 	list := shell.NewStream(a, c.JSON, orphanTold)
-	queue := &orphanQueue{db: db, plan: plan, flushed: time.Now()}
+	pending := &orphanQueue{db: db, plan: plan, flushed: time.Now()}
 	// Where to go on: behind it are no rows that are only about to be queued.
 	show, position := shell.NewCounter(a), c.After
 	complete, pages, tables := false, 0, orphanTables{}
-	err = inspect.Orphans(ctx, db, plan, inspect.OrphanOptions{Table: c.Table, Limit: c.Limit, After: c.After, OnPage: func(p inspect.OrphanPage) {
+	err := inspect.Orphans(ctx, db, plan, inspect.OrphanOptions{Table: c.Table, Limit: int(c.Limit), After: c.After, OnPage: func(p inspect.OrphanPage) {
 		pages++
-		if time.Since(queue.flushed) >= flushEvery {
-			queue.refused = queue.flush(ctx)
+		if time.Since(pending.flushed) >= flushEvery {
+			pending.refused = pending.flush(ctx)
 		}
-		if complete = p.Next == ""; len(queue.waiting) == 0 {
+		if complete = p.Next == ""; len(pending.waiting) == 0 {
 			position = p.Next
 		}
 		show.Say(func() string {
 			return fmt.Sprintf("%s missing; %s: %s, entry %s", output.Grouped(list.Count), p.Table, p.Edge, output.Grouped(p.Entries))
 		})
 	}}, func(o inspect.Orphan) error {
-		if queue.refused != nil {
-			return queue.refused
+		if pending.refused != nil {
+			return pending.refused
 		}
 		if err := list.Add(o); err != nil {
 			return err
@@ -74,18 +68,18 @@ func (c *Orphans) Run(ctx context.Context, a *shell.App) error {
 		if !c.Enqueue {
 			return nil
 		}
-		return queue.add(ctx, o)
+		return pending.add(ctx, o)
 	})
-	if ctx.Err() == nil && (err == nil || queue.refused == nil) {
-		err = errors.Join(err, queue.flush(ctx))
+	if ctx.Err() == nil && (err == nil || pending.refused == nil) {
+		err = errors.Join(err, pending.flush(ctx))
 	}
-	end := orphansEnd{n: list.Count, guarded: pages == 0 && err == nil && c.After == "", tables: tables, done: queue.done, enqueue: c.Enqueue, waiting: len(queue.waiting),
-		cut: err != nil, full: c.Limit > 0 && list.Count >= c.Limit && !complete, after: c.After, position: position}
+	end := orphansEnd{n: list.Count, guarded: pages == 0 && err == nil && c.After == "", tables: tables, done: pending.done, enqueue: c.Enqueue, waiting: len(pending.waiting),
+		cut: err != nil, full: c.Limit > 0 && list.Count >= int(c.Limit) && !complete, after: c.After, position: position}
 	err = errors.Join(err, show.End(), list.End())
 	switch {
 	case errors.Is(err, schema.ErrUnknownResource):
 		return usage.Errorf("--table: the plan has no resource or table %q; it has %s", c.Table, strings.Join(plan.Names(), ", "))
-	case errors.Is(err, inspect.ErrInvalidCursor):
+	case errors.Is(err, queue.ErrInvalidConfig):
 		return usage.Errorf("--after is not a position that this command has printed for this plan and --table")
 	}
 	err = fit.Explained(ctx, db, plan, err)

@@ -33,8 +33,8 @@ func (f WatchFlag) Every(plan schema.Plan) time.Duration {
 	return f.OrphansEvery
 }
 
-// CheckWatch refuses a time that is too short.
-func (f WatchFlag) CheckWatch() error {
+// Validate refuses a time that is too short.
+func (f WatchFlag) Validate() error {
 	if f.OrphansEvery != 0 && f.OrphansEvery < shell.ShortestPoll {
 		return usage.Errorf("--orphans-every is %s; it should be a time like 24h, %s or more", f.OrphansEvery, shell.ShortestPoll)
 	}

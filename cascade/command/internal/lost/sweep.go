@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/schema"
 )
 
 // Sweep compares the assets with the rows that name them.
@@ -21,22 +22,21 @@ type Sweep struct {
 	Delete bool          `help:"Delete the objects that no row names. Without it nothing is changed."`
 	Grace  time.Duration `default:"24h" placeholder:"TIME" help:"Leave objects and rows alone that are younger (24h)."`
 	Prefix string        `placeholder:"TEXT" help:"Only objects whose names begin with it."`
-	Limit  int           `placeholder:"N" help:"Stop after N findings."`
+	Limit  shell.Limit   `placeholder:"N" help:"Stop after N findings."`
 	JSON   bool          `name:"json" help:"Print a JSON array."`
 }
 
-// Run prints what it finds.
-func (c *Sweep) Run(ctx context.Context, a *shell.App) error {
-	plan, err := a.Plan(c.PlanFlag)
-	if err != nil {
-		return err
-	}
-	switch {
-	case c.Limit < 0:
-		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
-	case c.Grace < 0:
+// Validate refuses a grace period that has no sense.
+func (c *Sweep) Validate() error {
+	if c.Grace < 0 {
 		return usage.Errorf("--grace is %s; it should be a time like 24h, or 0s", c.Grace)
-	case c.Grace == 0:
+	}
+	return nil
+}
+
+// Run prints what it finds.
+func (c *Sweep) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
+	if c.Grace == 0 {
 		c.Grace = -1
 	}
 	if !a.KnowsAssets(c.AssetsFlag) {
@@ -52,13 +52,13 @@ func (c *Sweep) Run(ctx context.Context, a *shell.App) error {
 	}
 
 	list, show := shell.NewStream(a, c.JSON, findingTold), shell.NewCounter(a)
-	seen, err := inspect.Sweep(ctx, db, plan, store, inspect.SweepOptions{Prefix: c.Prefix, Grace: c.Grace, Delete: c.Delete, Limit: c.Limit},
+	seen, err := inspect.Sweep(ctx, db, plan, store, inspect.SweepOptions{Prefix: c.Prefix, Grace: c.Grace, Delete: c.Delete, Limit: int(c.Limit)},
 		func(f inspect.Finding) error {
 			show.Say(func() string { return output.Plural(list.Count, "finding") + ", now " + f.Name })
 			return list.Add(f)
 		})
 	err = errors.Join(err, show.End(), list.End())
-	if errors.Is(err, inspect.ErrNoAssets) {
+	if errors.Is(err, schema.ErrInvalidPlan) {
 		return usage.Errorf("no resource or table of the plan has an asset column, so every object would seem lost")
 	}
 	if perr := a.Note("%s", sweptTold(seen, c.Delete)); perr != nil {

@@ -6,6 +6,7 @@ package operate
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
 
@@ -20,17 +21,14 @@ import (
 
 // Jobs lists jobs, newest first.
 type Jobs struct {
-	JSON   bool   `name:"json" help:"Print a JSON array."`
-	State  string `placeholder:"STATE" help:"Only jobs that are scheduled, held, paused, ready, running, done, leftovers, cancelled, restored or dead."`
-	Search string `placeholder:"TEXT" help:"Only jobs of this row (project 42), resource, key, owner, deletion, or asked for by somebody of this name."`
-	Limit  int    `default:"50" placeholder:"N" help:"How many jobs at most (50)."`
+	JSON   bool        `name:"json" help:"Print a JSON array."`
+	State  string      `placeholder:"STATE" help:"Only jobs that are scheduled, held, paused, ready, running, done, leftovers, cancelled, restored or dead."`
+	Search string      `placeholder:"TEXT" help:"Only jobs of this row (project 42), resource, key, owner, deletion, or asked for by somebody of this name."`
+	Limit  shell.Limit `default:"50" placeholder:"N" help:"How many jobs at most (50)."`
 }
 
-// Run prints the jobs.
-func (c *Jobs) Run(ctx context.Context, a *shell.App) error {
-	if c.Limit < 1 {
-		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
-	}
+// Validate refuses a state that there is not.
+func (c *Jobs) Validate() error {
 	states := []queue.State{queue.Scheduled, queue.Held, queue.OnPause, queue.Ready, queue.Running, queue.Done, queue.Leftovers, queue.Cancelled, queue.Restored, queue.Dead}
 	if c.State != "" && !slices.Contains(states, queue.State(c.State)) {
 		return usage.Errorf("--state is %q; it should be one of %q", c.State, states)
@@ -38,10 +36,11 @@ func (c *Jobs) Run(ctx context.Context, a *shell.App) error {
 	if c.Search != "" && c.State != "" {
 		return usage.Errorf("--search and --state exclude each other: give one of them")
 	}
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return err
-	}
+	return nil
+}
+
+// Run prints the jobs.
+func (c *Jobs) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	jobs, err := c.jobs(ctx, db)
 	if err != nil {
 		return err
@@ -70,7 +69,7 @@ func (c *Jobs) Run(ctx context.Context, a *shell.App) error {
 // jobs are those that are searched for, or the newest of a state.
 func (c *Jobs) jobs(ctx context.Context, db onerow.DB) ([]queue.Job, error) {
 	if c.Search != "" {
-		return admin.Search(ctx, db, c.Search, c.Limit)
+		return admin.Search(ctx, db, c.Search, int(c.Limit))
 	}
 	return shell.ReadPages(c.Limit, func(last queue.Job, limit int) ([]queue.Job, error) {
 		return queue.List(ctx, db, queue.ListOptions{State: queue.State(c.State), After: last.ID, Limit: limit})
@@ -114,4 +113,20 @@ func jobRow(j queue.Job, waits map[string]string) []string {
 		problem = output.Shorten(output.OneLine(j.LastError), 120)
 	}
 	return []string{fmt.Sprint(j.ID), jobState(j), output.RowName(j), output.Grouped(j.DeletedRows), output.Grouped(j.Failures), output.Moment(j.CreatedAt), when, problem}
+}
+
+// Retry makes a job that is dead or has leftovers ready again.
+type Retry struct{ shell.JobArg }
+
+// Run retries the job.
+func (c *Retry) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
+	return a.ActOnJob(ctx, db, c.Job, queue.Retry, "is %s again", "is %s: only a dead job, a held one, or one with leftovers can be retried")
+}
+
+// First has a job worked before all others that are due.
+type First struct{ shell.JobArg }
+
+// Run puts the job first.
+func (c *First) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
+	return a.ActOnJob(ctx, db, c.Job, queue.PutFirst, "is first", "cannot be put first: it is %s")
 }

@@ -2,6 +2,7 @@ package operate
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 
@@ -20,34 +21,22 @@ type Parked struct {
 }
 
 type parkedListCmd struct {
-	JSON    bool  `name:"json" help:"Print a JSON array."`
-	Job     int64 `placeholder:"JOB" help:"Only rows of this job."`
-	Skipped bool  `help:"Also rows that were skipped."`
-	Limit   int   `default:"50" placeholder:"N" help:"How many rows at most (50)."`
+	JSON    bool            `name:"json" help:"Print a JSON array."`
+	Job     shell.JobNumber `placeholder:"JOB" help:"Only rows of this job."`
+	Skipped bool            `help:"Also rows that were skipped."`
+	Limit   shell.Limit     `default:"50" placeholder:"N" help:"How many rows at most (50)."`
 }
 
 // Run prints the rows.
-func (c *parkedListCmd) Run(ctx context.Context, a *shell.App) error {
+func (c *parkedListCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	none := "no parked rows"
-	if c.Limit < 1 {
-		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
-	}
 	if c.Job != 0 {
-		if err := shell.CheckJob("--job", c.Job, "jobs"); err != nil {
-			return err
-		}
 		none += fmt.Sprintf(" of job %d", c.Job)
-	}
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return err
-	}
-	if c.Job != 0 {
-		if _, err := queue.Get(ctx, db, c.Job); err != nil {
+		if _, err := queue.Get(ctx, db, int64(c.Job)); err != nil {
 			return shell.JobError(c.Job, err)
 		}
 	}
-	o := queue.ParkedOptions{JobID: c.Job, Open: !c.Skipped}
+	o := queue.ParkedOptions{JobID: int64(c.Job), Open: !c.Skipped}
 	all, err := shell.ReadPages(c.Limit, func(last queue.Parked, limit int) ([]queue.Parked, error) {
 		o.After, o.Limit = last.ID, limit
 		return queue.ListParked(ctx, db, o)
@@ -77,31 +66,32 @@ type parkedArgs struct {
 type parkedRetryCmd struct{ parkedArgs }
 
 // Run retries the rows.
-func (c *parkedRetryCmd) Run(ctx context.Context, a *shell.App) error {
-	return c.each(ctx, a, "will be tried again", queue.RetryParked)
+func (c *parkedRetryCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
+	return c.each(ctx, a, db, "will be tried again", queue.RetryParked)
 }
 
 type parkedSkipCmd struct{ parkedArgs }
 
 // Run skips the rows.
-func (c *parkedSkipCmd) Run(ctx context.Context, a *shell.App) error {
-	return c.each(ctx, a, "stays, with what is above it", queue.SkipParked)
+func (c *parkedSkipCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
+	return c.each(ctx, a, db, "stays, with what is above it", queue.SkipParked)
 }
 
-// each does one row after another. What cannot be done is said, and the others are done.
-func (c parkedArgs) each(ctx context.Context, a *shell.App, done string, verb func(context.Context, onerow.DB, int64) (queue.Job, error)) error {
+// Validate refuses what cannot be a parked row's number.
+func (c parkedArgs) Validate() error {
 	for _, id := range c.Parked {
 		if id < 1 {
 			return usage.Errorf("%d is no parked row's number: see %s parked list", id, output.ProgramName)
 		}
 	}
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return err
-	}
+	return nil
+}
+
+// each does one row after another. What cannot be done is said, and the others are done.
+func (c parkedArgs) each(ctx context.Context, a *shell.App, db *sql.DB, done string, verb func(context.Context, onerow.DB, int64) (queue.Job, error)) error {
 	var failed []error
 	for _, id := range c.Parked {
-		job, err := verb(c.Acting(ctx, a), db, id)
+		job, err := verb(ctx, db, id)
 		if err == nil {
 			err = a.Say("parked row %d %s; job %d (%s) is %s", id, done, job.ID, output.RowName(job), jobState(job))
 		}

@@ -2,8 +2,9 @@ package operate
 
 import (
 	"context"
+	"database/sql"
+	"fmt"
 	"strings"
-	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/admin"
@@ -15,15 +16,13 @@ import (
 
 // pausedFlags say what is paused, if not everything.
 type pausedFlags struct {
-	Job      *int64 `placeholder:"JOB" xor:"what" help:"Only this job, by its number as jobs lists it."`
-	Resource string `placeholder:"NAME" xor:"what" help:"Only the jobs of this resource."`
+	Job      shell.JobNumber `placeholder:"JOB" xor:"what" help:"Only this job, by its number as jobs lists it."`
+	Resource string          `placeholder:"NAME" xor:"what" help:"Only the jobs of this resource."`
 }
 
-func (f pausedFlags) check() error {
-	switch {
-	case f.Job != nil:
-		return shell.CheckJob("--job", *f.Job, "jobs")
-	case len(f.Resource) > 64:
+// Validate refuses what can be no resource.
+func (f pausedFlags) Validate() error {
+	if len(f.Resource) > 64 {
 		return usage.Errorf("--resource has %d bytes; a resource's name has at most 64", len(f.Resource))
 	}
 	return nil
@@ -40,55 +39,51 @@ type Pause struct {
 // maxPauseReason is what is kept of a reason.
 const maxPauseReason = 200
 
-// Run pauses, or looks.
-func (c *Pause) Run(ctx context.Context, a *shell.App) error {
-	reason := strings.TrimSpace(output.Printable(strings.Join(c.Reason, " ")))
+// reason is the words that were given, as they are kept.
+func (c *Pause) reason() string {
+	return strings.TrimSpace(output.Printable(strings.Join(c.Reason, " ")))
+}
+
+// Validate refuses what --check does not go with, and a reason that would be cut.
+func (c *Pause) Validate() error {
+	reason := c.reason()
 	switch {
 	case c.Check && reason != "":
 		return usage.Errorf("--check changes nothing, so it takes no reason")
-	case c.Check && (c.Job != nil || c.Resource != ""):
+	case c.Check && (c.Job != 0 || c.Resource != ""):
 		return usage.Errorf("--check is about all workers; jobs --state paused lists the jobs")
 	case len(reason) > maxPauseReason:
 		return usage.Errorf("the reason has %d bytes; at most %d are kept", len(reason), maxPauseReason)
 	}
-	if err := c.check(); err != nil {
-		return err
+	return c.pausedFlags.Validate()
+}
+
+// Run pauses, or looks.
+func (c *Pause) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
+	if c.Job != 0 {
+		return a.ActOnJob(ctx, db, c.Job, func(ctx context.Context, db onerow.DB, job int64) (queue.Job, error) {
+			return queue.PauseJob(ctx, db, job, c.reason())
+		}, "is paused", "is %s: no worker takes it")
 	}
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return err
-	}
-	ctx = c.Acting(ctx, a)
-	switch {
-	case c.Job != nil:
-		job, err := queue.PauseJob(ctx, db, *c.Job, reason)
-		return shell.SayJob(a, *c.Job, job, err, "is paused", "is %s: no worker takes it")
-	case c.Resource != "":
-		if err := admin.Pause(ctx, db, c.Resource, reason); err != nil {
+	if !c.Check {
+		if err := admin.Pause(ctx, db, c.Resource, c.reason()); err != nil {
 			return err
 		}
-		return eachPaused(ctx, db, c.Resource, func(p admin.PauseState) error { return a.Say("%s", ResourceLine(p)) })
-	case !c.Check:
-		if err := admin.Pause(ctx, db, "", reason); err != nil {
-			return err
-		}
+	}
+	if c.Resource != "" {
+		return eachPaused(ctx, db, c.Resource, func(p admin.PauseState) error { return a.Say("%s", pausedLine(p)) })
 	}
 	state, err := admin.Paused(ctx, db)
 	if err != nil {
 		return err
 	}
-	if err := a.Say("%s", PauseLine(state)); err != nil || !c.Check || !state.On {
+	if !state.On {
+		return a.Say("the workers are not paused")
+	}
+	if err := a.Say("%s", pausedLine(state)); err != nil || !c.Check {
 		return err
 	}
 	return shell.ErrReported
-}
-
-// PauseLine says what the switch is.
-func PauseLine(state admin.PauseState) string {
-	if !state.On {
-		return "the workers are not paused"
-	}
-	return pausedLine("the workers are", state.Since, state.Reason)
 }
 
 // Resume takes a pause back.
@@ -98,19 +93,10 @@ type Resume struct {
 }
 
 // Run resumes.
-func (c *Resume) Run(ctx context.Context, a *shell.App) error {
-	if err := c.check(); err != nil {
-		return err
-	}
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return err
-	}
-	ctx = c.Acting(ctx, a)
+func (c *Resume) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	switch {
-	case c.Job != nil:
-		job, err := queue.ResumeJob(ctx, db, *c.Job)
-		return shell.SayJob(a, *c.Job, job, err, "is %s", "is %s: no worker takes it")
+	case c.Job != 0:
+		return a.ActOnJob(ctx, db, c.Job, queue.ResumeJob, "is %s", "is %s: no worker takes it")
 	case c.Resource != "":
 		if err := admin.Resume(ctx, db, c.Resource); err != nil {
 			return err
@@ -130,15 +116,15 @@ func (c *Resume) Run(ctx context.Context, a *shell.App) error {
 	return a.Say("the workers go on; they were paused since %s UTC", output.Moment(was.Since))
 }
 
-// ResourceLine says since when jobs of a resource are paused, and why.
-func ResourceLine(p admin.PauseState) string {
-	return pausedLine("jobs of "+output.Printable(p.Resource)+" are", p.Since, p.Reason)
-}
-
-func pausedLine(what string, since time.Time, reason string) string {
-	line := what + " paused since " + output.Moment(since) + " UTC"
-	if reason != "" {
-		line += ": " + output.OneLine(reason)
+// pausedLine says since when the workers are paused, or the jobs of a resource, and why.
+func pausedLine(p admin.PauseState) string {
+	line := "the workers are"
+	if p.Resource != "" {
+		line = "jobs of " + output.Printable(p.Resource) + " are"
+	}
+	line += " paused since " + output.Moment(p.Since) + " UTC"
+	if p.Reason != "" {
+		line += ": " + output.OneLine(p.Reason)
 	}
 	return line
 }
@@ -146,7 +132,7 @@ func pausedLine(what string, since time.Time, reason string) string {
 // NotePause says on standard error that the workers are paused, or a resource, if so.
 func NotePause(ctx context.Context, db onerow.DB, a *shell.App) error {
 	err := eachPaused(ctx, db, "", func(p admin.PauseState) error {
-		return a.Note("%s; %s resume --resource %s lets them go on", ResourceLine(p), output.ProgramName, output.Printable(p.Resource))
+		return a.Note("%s; %s resume --resource %s lets them go on", pausedLine(p), output.ProgramName, output.Printable(p.Resource))
 	})
 	if err != nil {
 		return err
@@ -155,7 +141,28 @@ func NotePause(ctx context.Context, db onerow.DB, a *shell.App) error {
 	if err != nil || !state.On {
 		return err
 	}
-	return a.Note("%s; %s resume lets them go on", PauseLine(state), output.ProgramName)
+	return a.Note("%s; %s resume lets them go on", pausedLine(state), output.ProgramName)
+}
+
+// PausedLines say what is paused, the workers first, then resources, and one job of those that are. What
+// cannot be read is not said.
+func PausedLines(ctx context.Context, db onerow.DB) (lines []string) {
+	if state, err := admin.Paused(ctx, db); err == nil && state.On {
+		lines = append(lines, pausedLine(state))
+	}
+	if list, err := admin.PausedResources(ctx, db); err == nil {
+		for _, p := range list {
+			lines = append(lines, pausedLine(p))
+		}
+	}
+	if jobs, err := queue.List(ctx, db, queue.ListOptions{State: queue.OnPause, Limit: 1}); err == nil && len(jobs) > 0 {
+		line := fmt.Sprintf("job %d is paused", jobs[0].ID)
+		if jobs[0].LastError != "" {
+			line += ": " + output.Shorten(output.OneLine(jobs[0].LastError), 120)
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // eachPaused calls fn with the pause of a resource, or of each.

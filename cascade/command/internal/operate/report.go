@@ -2,6 +2,7 @@ package operate
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -24,18 +25,19 @@ type Report struct {
 	JSON     bool  `name:"json" help:"Print a JSON object, or an array of actions."`
 }
 
-// Run prints the report.
-func (c *Report) Run(ctx context.Context, a *shell.App) error {
+// Validate wants one thing to report on.
+func (c *Report) Validate() error {
 	switch {
 	case c.Job < 0, c.Deletion < 0, c.Recent < 0, c.Job == 0 && c.Deletion == 0 && c.Recent == 0:
 		return usage.Errorf("say which job or deletion, by its number: see %s jobs", output.ProgramName)
 	case c.Job > 0 && c.Deletion > 0, c.Recent > 0 && c.Job+c.Deletion > 0:
 		return usage.Errorf("give a job, a deletion or --recent, not more than one of them")
 	}
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return err
-	}
+	return nil
+}
+
+// Run prints the report.
+func (c *Report) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	if c.Recent > 0 {
 		return c.recent(ctx, a, db)
 	}
@@ -72,12 +74,8 @@ func (c *Report) recent(ctx context.Context, a *shell.App, db onerow.DB) error {
 	return err
 }
 
-func readReport(ctx context.Context, db onerow.DB, job, deletion int64) (r admin.Report, err error) {
-	if job > 0 {
-		r, err = admin.ReportJob(ctx, db, job)
-	} else {
-		r, err = admin.ReadReport(ctx, db, deletion)
-	}
+func readReport(ctx context.Context, db onerow.DB, job, deletion int64) (admin.Report, error) {
+	r, err := admin.ReadReport(ctx, db, deletion, job)
 	switch {
 	case errors.Is(err, queue.ErrNoJob):
 		err = output.Said(fmt.Sprintf("there is no job %d, or it was purged: see %s jobs", job, output.ProgramName), err)

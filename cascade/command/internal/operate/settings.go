@@ -2,6 +2,7 @@ package operate
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"strings"
 	"time"
@@ -28,7 +29,8 @@ const LongestTarget = 5 * time.Second
 // MaxParallel jobs in one process; there may be more processes.
 const MaxParallel = 64
 
-func (c *Set) check() error {
+// Validate refuses what no worker could do.
+func (c *Set) Validate() error {
 	given := c.Load != nil || c.Target != nil || c.Parallel != nil
 	switch {
 	case c.Default && given:
@@ -46,14 +48,7 @@ func (c *Set) check() error {
 }
 
 // Run sets, and shows what is set then.
-func (c *Set) Run(ctx context.Context, a *shell.App) error {
-	if err := c.check(); err != nil {
-		return err
-	}
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return err
-	}
+func (c *Set) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	s := admin.Settings{Worker: c.Worker}
 	if c.Load != nil {
 		if s.Load = *c.Load; s.Load > 1 {
@@ -66,13 +61,10 @@ func (c *Set) Run(ctx context.Context, a *shell.App) error {
 	if c.Parallel != nil {
 		s.Parallel = *c.Parallel
 	}
-	if c.Default {
-		err = admin.SetDefault(ctx, db, c.Worker)
-	} else {
-		err = admin.Set(ctx, db, s)
-	}
-	if err != nil {
-		return err
+	if c.Default || s != (admin.Settings{Worker: c.Worker}) {
+		if err := admin.Set(ctx, db, s); err != nil {
+			return err
+		}
 	}
 	lines, err := settingLines(ctx, db)
 	if err != nil {

@@ -2,6 +2,7 @@ package operate
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 
@@ -23,11 +24,7 @@ const (
 )
 
 // Run prints the workers.
-func (c *Workers) Run(ctx context.Context, a *shell.App) error {
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return err
-	}
+func (c *Workers) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	list, err := admin.Workers(ctx, db)
 	if err != nil {
 		return err

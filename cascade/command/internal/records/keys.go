@@ -16,7 +16,6 @@ import (
 
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
-	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/idempotency/keyadmin"
 )
@@ -28,16 +27,15 @@ type Keys struct {
 	Release  keysReleaseCmd  `cmd:"" help:"Free a key: its work was not done."`
 	Complete keysCompleteCmd `cmd:"" help:"End a key with a result: its work was done."`
 	Expire   keysExpireCmd   `cmd:"" help:"Make a finished key absent: its work may be done anew."`
-	Purge    keysPurgeCmd    `cmd:"" help:"Remove expired keys and ended admissions, in small batches."`
 }
 
 type keysListCmd struct {
-	Overdue    bool `xor:"what" help:"In progress for longer than was expected."`
-	Errored    bool `xor:"what" help:"With an error that is marked for attention."`
-	Failed     bool `xor:"what" help:"With an error, marked or not."`
-	InProgress bool `xor:"what" help:"In progress, overdue or not."`
-	JSON       bool `name:"json" help:"Print a JSON array."`
-	Limit      int  `default:"100" placeholder:"N" help:"How many keys at most (100)."`
+	Overdue    bool        `xor:"what" help:"In progress for longer than was expected."`
+	Errored    bool        `xor:"what" help:"With an error that is marked for attention."`
+	Failed     bool        `xor:"what" help:"With an error, marked or not."`
+	InProgress bool        `xor:"what" help:"In progress, overdue or not."`
+	JSON       bool        `name:"json" help:"Print a JSON array."`
+	Limit      shell.Limit `default:"100" placeholder:"N" help:"How many keys at most (100)."`
 }
 
 // lists are what is to be listed, one after the other.
@@ -58,20 +56,13 @@ func (c *keysListCmd) lists() []keyadmin.ListOptions {
 }
 
 // Run prints the keys.
-func (c *keysListCmd) Run(ctx context.Context, a *shell.App) error {
-	if c.Limit < 1 {
-		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
-	}
-	_, db, err := openKeys(ctx, a, 0)
-	if err != nil {
-		return err
-	}
+func (c *keysListCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	var entries []idempotency.Entry
 	for _, what := range c.lists() {
-		if len(entries) == c.Limit {
+		if len(entries) == int(c.Limit) {
 			break
 		}
-		more, err := shell.ReadPages(c.Limit-len(entries), func(last idempotency.Entry, limit int) ([]idempotency.Entry, error) {
+		more, err := shell.ReadPages(c.Limit-shell.Limit(len(entries)), func(last idempotency.Entry, limit int) ([]idempotency.Entry, error) {
 			what.After, what.Limit = last, limit
 			return keyadmin.List(ctx, db, what)
 		})
@@ -84,16 +75,6 @@ func (c *keysListCmd) Run(ctx context.Context, a *shell.App) error {
 		return []string{ShellWord(e.Key.Tenant), ShellWord(e.Key.Operation), ShellWord(e.Key.ID), strconv.FormatInt(e.Token, 10), string(e.Status),
 			remark(e), output.Moment(e.Since), briefly(e.Age), output.Shorten(output.Printable(e.Holder), 32), output.Shorten(output.OneLine(e.Error), 120)}
 	})
-}
-
-// openKeys opens the database and the keys in it; what is completed answers for keep.
-func openKeys(ctx context.Context, a *shell.App, keep time.Duration) (*idempotency.Keys, *sql.DB, error) {
-	keys, err := idempotency.New(idempotency.Config{Keep: keep})
-	if err != nil {
-		return nil, nil, err
-	}
-	db, err := a.OpenMigrated(ctx)
-	return keys, db, err
 }
 
 // remark is what is remarkable about a key beside its status.

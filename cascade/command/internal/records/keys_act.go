@@ -3,6 +3,7 @@ package records
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,12 +25,16 @@ type keyArgs struct {
 	ID        string `arg:"" name:"id" help:"The key's id."`
 }
 
-func (k keyArgs) key() (idempotency.Key, error) {
-	key := idempotency.Key{Tenant: k.Tenant, Operation: k.Operation, ID: k.ID}
-	if err := key.Check(); err != nil {
-		return key, usage.Errorf("a key has an operation and an id, and tenant, operation and id have at most %d bytes each", idempotency.MaxKey)
+func (k keyArgs) key() idempotency.Key {
+	return idempotency.Key{Tenant: k.Tenant, Operation: k.Operation, ID: k.ID}
+}
+
+// Validate refuses what cannot be a key.
+func (k keyArgs) Validate() error {
+	if err := k.key().Check(); err != nil {
+		return usage.Errorf("a key has an operation and an id, and tenant, operation and id have at most %d bytes each", idempotency.MaxKey)
 	}
-	return key, nil
+	return nil
 }
 
 // actFlags are what an operator's verb needs: what was seen, who acts, and why.
@@ -39,19 +44,27 @@ type actFlags struct {
 	Reason string `required:"" placeholder:"TEXT" help:"Why, for the audit."`
 }
 
-// act runs an operator's verb and prints what it did.
-func (f actFlags) act(ctx context.Context, a *shell.App, k keyArgs, keep time.Duration, status, told string,
-	verb func(o *keyadmin.Operator, ctx context.Context, db onerow.DB, seen idempotency.Entry) error) error {
-	key, err := k.key()
+// keyVerb is the key that an operator acts on, and what he says of it.
+type keyVerb struct {
+	keyArgs
+	actFlags
+}
+
+// Validate refuses what is no key, or says too little for the audit.
+func (f keyVerb) Validate() error {
 	switch {
-	case err != nil:
-		return err
 	case f.Token < 1:
 		return usage.Errorf("--token is %d; it should be the number that keys show prints", f.Token)
 	case f.By == "" || f.Reason == "":
 		return usage.Errorf("--by and --reason are for the audit and cannot be empty")
 	}
-	keys, db, err := openKeys(ctx, a, keep)
+	return f.keyArgs.Validate()
+}
+
+// act runs an operator's verb and prints what it did; what is completed answers for keep.
+func (f keyVerb) act(ctx context.Context, a *shell.App, db onerow.DB, keep time.Duration, status, told string,
+	verb func(o *keyadmin.Operator, ctx context.Context, db onerow.DB, seen idempotency.Entry) error) error {
+	keys, err := idempotency.New(idempotency.Config{Keep: keep})
 	if err != nil {
 		return err
 	}
@@ -59,11 +72,11 @@ func (f actFlags) act(ctx context.Context, a *shell.App, k keyArgs, keep time.Du
 	if err != nil {
 		return err
 	}
-	seen := idempotency.Entry{Key: key, Token: f.Token, Status: idempotency.Status(status)}
+	seen := idempotency.Entry{Key: f.key(), Token: f.Token, Status: idempotency.Status(status)}
 	if err := verb(operator, ctx, db, seen); err != nil {
 		return notDone(seen, err)
 	}
-	return a.Say("%s %s %s "+told, ShellWord(key.Tenant), ShellWord(key.Operation), ShellWord(key.ID), f.Token)
+	return a.Say("%s %s %s "+told, ShellWord(f.Tenant), ShellWord(f.Operation), ShellWord(f.ID), f.Token)
 }
 
 // notDone says why an operator's verb changed nothing, in the words of this program.
@@ -95,29 +108,32 @@ type openStatus struct {
 }
 
 type keysReleaseCmd struct {
-	keyArgs
-	actFlags
+	keyVerb
 	openStatus
 }
 
 // Run releases the key.
-func (c *keysReleaseCmd) Run(ctx context.Context, a *shell.App) error {
-	return c.act(ctx, a, c.keyArgs, 0, c.Status, "is released, token %d: the next caller does the work", (*keyadmin.Operator).Release)
+func (c *keysReleaseCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
+	return c.act(ctx, a, db, 0, c.Status, "is released, token %d: the next caller does the work", (*keyadmin.Operator).Release)
 }
 
 type keysCompleteCmd struct {
-	keyArgs
-	actFlags
+	keyVerb
 	openStatus
 	Result string        `required:"" placeholder:"JSON" help:"What came of the work, as JSON; null for nothing, - for standard input."`
 	Keep   time.Duration `placeholder:"TIME" help:"For how long the key answers, as in 720h; for ever by default."`
 }
 
-// Run completes the key.
-func (c *keysCompleteCmd) Run(ctx context.Context, a *shell.App) error {
+// Validate refuses to keep a key for less than no time.
+func (c *keysCompleteCmd) Validate() error {
 	if c.Keep < 0 {
 		return usage.Errorf("--keep is %s; it should be a time like 720h", c.Keep)
 	}
+	return c.keyVerb.Validate()
+}
+
+// Run completes the key.
+func (c *keysCompleteCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	raw := []byte(c.Result)
 	if c.Result == "-" {
 		var err error
@@ -129,7 +145,7 @@ func (c *keysCompleteCmd) Run(ctx context.Context, a *shell.App) error {
 	if !json.Valid(result) {
 		return usage.Errorf(`--result is no JSON; text needs quotes inside the shell's: '"text"'`)
 	}
-	err := c.act(ctx, a, c.keyArgs, c.Keep, c.Status, "is complete, token %d: the next callers get the result",
+	err := c.act(ctx, a, db, c.Keep, c.Status, "is complete, token %d: the next callers get the result",
 		func(o *keyadmin.Operator, ctx context.Context, db onerow.DB, seen idempotency.Entry) error {
 			return o.Complete(ctx, db, seen, result)
 		})
@@ -140,12 +156,11 @@ func (c *keysCompleteCmd) Run(ctx context.Context, a *shell.App) error {
 }
 
 type keysExpireCmd struct {
-	keyArgs
-	actFlags
+	keyVerb
 	Status string `enum:"complete,error,released" default:"complete" placeholder:"STATUS" help:"The status that you saw: complete (the default), error or released."`
 }
 
 // Run expires the key.
-func (c *keysExpireCmd) Run(ctx context.Context, a *shell.App) error {
-	return c.act(ctx, a, c.keyArgs, 0, c.Status, "is expired, token %d: the next caller does the work anew", (*keyadmin.Operator).Expire)
+func (c *keysExpireCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
+	return c.act(ctx, a, db, 0, c.Status, "is expired, token %d: the next caller does the work anew", (*keyadmin.Operator).Expire)
 }

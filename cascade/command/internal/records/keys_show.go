@@ -2,13 +2,12 @@ package records
 
 import (
 	"context"
+	"database/sql"
 	"errors"
-	"fmt"
 	"strconv"
 
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
-	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/idempotency/keyadmin"
 )
@@ -20,20 +19,13 @@ type keysShowCmd struct {
 
 // Shown is what keys show prints as JSON. Key is null when only the audit is left.
 type Shown struct {
-	Key   *idempotency.Entry    `json:"key"`
+	Key   *idempotency.Entry `json:"key"`
 	Audit []keyadmin.Audited `json:"audit"`
 }
 
 // Run prints the key.
-func (c *keysShowCmd) Run(ctx context.Context, a *shell.App) error {
-	key, err := c.key()
-	if err != nil {
-		return err
-	}
-	_, db, err := openKeys(ctx, a, 0)
-	if err != nil {
-		return err
-	}
+func (c *keysShowCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
+	key := c.key()
 	s := Shown{Audit: []keyadmin.Audited{}}
 	switch entry, err := keyadmin.Find(ctx, db, key); {
 	case err == nil:
@@ -92,37 +84,4 @@ func (s Shown) print(a *shell.App) error {
 	return shell.PrintList(a, false, s.Audit, "", []string{"AT", "ACTION", ">TOKEN", "SAW", "BY", "REASON"}, func(d keyadmin.Audited) []string {
 		return []string{output.Moment(d.At), d.Action, strconv.FormatInt(d.Token, 10), string(d.Seen), output.Shorten(output.Printable(d.Actor), 32), output.OneLine(d.Reason)}
 	})
-}
-
-// purgeStep is how much is removed between two looks at the limit.
-const purgeStep = 10_000
-
-type keysPurgeCmd struct {
-	Limit int `placeholder:"N" help:"How many at most; all that are expired by default."`
-}
-
-// Run purges.
-func (c *keysPurgeCmd) Run(ctx context.Context, a *shell.App) error {
-	if c.Limit < 0 {
-		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
-	}
-	keys, db, err := openKeys(ctx, a, 0)
-	if err != nil {
-		return err
-	}
-	total := 0
-	for {
-		step := purgeStep
-		if c.Limit > 0 {
-			step = min(step, c.Limit-total)
-		}
-		n, err := keyadmin.Purge(ctx, db, keys, step)
-		total += n
-		switch {
-		case err != nil:
-			return fmt.Errorf("%s removed, then: %w", output.Plural(total, "row"), err)
-		case n < step || total == c.Limit:
-			return a.Say("%s removed", output.Plural(total, "expired row"))
-		}
-	}
 }

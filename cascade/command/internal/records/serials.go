@@ -2,6 +2,7 @@ package records
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"strconv"
 
@@ -22,11 +23,7 @@ type serialsListCmd struct {
 }
 
 // Run prints the series.
-func (c *serialsListCmd) Run(ctx context.Context, a *shell.App) error {
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return err
-	}
+func (c *serialsListCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	all, err := shell.ReadPages(0, func(last serial.Counter, limit int) ([]serial.Counter, error) {
 		return serial.List(ctx, db, last.Series, limit)
 	})
@@ -44,14 +41,10 @@ type serialsGapsCmd struct {
 }
 
 // Run prints the findings.
-func (c *serialsGapsCmd) Run(ctx context.Context, a *shell.App) error {
+func (c *serialsGapsCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	series, err := serial.New(c.Series)
 	if err != nil {
 		return usage.Errorf("a series has a name of 1 to 255 bytes; this one has %d", len(c.Series))
-	}
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return err
 	}
 	found, err := series.Gaps(ctx, db)
 	if err != nil {

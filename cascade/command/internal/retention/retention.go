@@ -21,6 +21,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/flow"
 	"github.com/onerow/onerow/idempotency"
@@ -40,12 +41,22 @@ const (
 // Batch is how much one step removes.
 const Batch = 200
 
-// Keep is how long what is kept. 0: for ever. Keys have times of their own.
+// Keep are the flags that say how long what is kept. Keys have times of their own.
 type Keep struct {
-	Jobs     time.Duration // finished jobs with their counts, audits of deletions and of operators
-	Requests time.Duration // request ids of creates
-	Flows    time.Duration // requests of flows that have ended, with their steps
-	Messages time.Duration // applied messages
+	KeepJobs     time.Duration `default:"9600h" placeholder:"TIME" help:"Finished jobs with their counts, and audits (9600h, 400 days). 0, here and below: for ever."`
+	KeepRequests time.Duration `default:"720h" placeholder:"TIME" help:"Request ids of creates (720h, 30 days)."`
+	KeepFlows    time.Duration `placeholder:"TIME" help:"Requests of flows that have ended, longer than any queue keeps a message (for ever)."`
+	KeepMessages time.Duration `placeholder:"TIME" help:"Applied messages of streams (for ever)."`
+}
+
+// Validate refuses to keep anything for less than no time.
+func (k Keep) Validate() error {
+	for flag, keep := range map[string]time.Duration{"jobs": k.KeepJobs, "requests": k.KeepRequests, "flows": k.KeepFlows, "messages": k.KeepMessages} {
+		if keep < 0 {
+			return usage.Errorf("--keep-%s is %s; it should be a time like 720h, or 0 for ever", flag, keep)
+		}
+	}
+	return nil
 }
 
 // Kind is what is purged together.
@@ -75,27 +86,26 @@ func (k Keep) Kinds() ([]Kind, error) {
 		}
 		kinds = append(kinds, Kind{name, tables, age, with(purge), with(waiting)})
 	}
-	add("jobs", "onerow_job_archive and what is a job's", k.Jobs, queue.PurgeJobs, queue.JobsToPurge)
-	add("deletions", "onerow_deletion", k.Jobs, queue.PurgeDeletions, queue.DeletionsToPurge)
-	add("actions", "onerow_action", k.Jobs, queue.PurgeActions, queue.ActionsToPurge)
-	add("key audits", "onerow_key_audit", k.Jobs, keyadmin.PurgeAudits, keyadmin.AuditsToPurge)
-	add("requests", "onerow_request", k.Requests, repo.PurgeRequests, repo.RequestsToPurge)
+	add("jobs", "onerow_job_archive and what is a job's", k.KeepJobs, queue.PurgeJobs, queue.JobsToPurge)
+	add("deletions", "onerow_deletion", k.KeepJobs, queue.PurgeDeletions, queue.DeletionsToPurge)
+	add("actions", "onerow_action", k.KeepJobs, queue.PurgeActions, queue.ActionsToPurge)
+	add("key audits", "onerow_key_audit", k.KeepJobs, keyadmin.PurgeAudits, keyadmin.AuditsToPurge)
+	add("requests", "onerow_request", k.KeepRequests, repo.PurgeRequests, repo.RequestsToPurge)
 	kinds = append(kinds, Kind{"keys", "onerow_key, onerow_admission", 0,
 		func(ctx context.Context, db onerow.DB, limit int) (int64, error) {
-			n, err := keyadmin.Purge(ctx, db, keys, limit)
-			return int64(n), err
+			return counted(keyadmin.Purge(ctx, db, keys, limit))
 		},
 		func(ctx context.Context, db onerow.DB, limit int) (int64, error) {
-			n, err := keyadmin.ToPurge(ctx, db, limit)
-			return int64(n), err
+			return counted(keyadmin.ToPurge(ctx, db, limit))
 		}})
-	add("flows", "onerow_flow_request, onerow_flow_step", k.Flows, func(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
-		n, err := flow.Forget(ctx, db, age, limit)
-		return int64(n), err
+	add("flows", "onerow_flow_request, onerow_flow_step", k.KeepFlows, func(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
+		return counted(flow.Forget(ctx, db, age, limit))
 	}, flow.ToForget)
-	add("messages", "onerow_stream_message", k.Messages, ordering.Forget, ordering.ToForget)
+	add("messages", "onerow_stream_message", k.KeepMessages, ordering.Forget, ordering.ToForget)
 	return kinds, nil
 }
+
+func counted(n int, err error) (int64, error) { return int64(n), err }
 
 // erNoSuchTable is the server's error where a package is not used and its tables were dropped.
 const erNoSuchTable = 1146

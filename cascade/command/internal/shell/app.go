@@ -32,8 +32,10 @@ const (
 // App is what a command gets when it runs.
 type App struct {
 	Environment
-	DSN   string
-	close []func() error // what to close when the command has ended
+	DSN           string
+	PlanFile      string         // as --plan says
+	actor, reason string         // of --by and --reason, where the command has them
+	close         []func() error // what to close when the command has ended
 }
 
 // Close closes what the command has opened, the last first.
@@ -73,8 +75,3 @@ const (
 	exitFailure = 1
 	exitUsage   = 2
 )
-
-// PlanFlag is part of every command that needs the plan.
-type PlanFlag struct {
-	Plan string `placeholder:"FILE" help:"The plan, a YAML file; - for standard input ($$ONEROW_PLAN)."`
-}

@@ -18,7 +18,6 @@ import (
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/pool"
-	"github.com/onerow/onerow/schema"
 )
 
 // connectTimeout is how long the first connection may take altogether.
@@ -61,16 +60,6 @@ func (a *App) OpenMigrated(ctx context.Context) (*sql.DB, error) {
 		err = fmt.Errorf("the database lacks the toolkit's tables (%d of its migrations), or does not show them to this user: run %s migrate up, or verify for the rights", missing, output.ProgramName)
 	}
 	return db, err
-}
-
-// OpenPlanned reads the plan and opens a database that has the toolkit's tables.
-func (a *App) OpenPlanned(ctx context.Context, flag PlanFlag) (schema.Plan, *sql.DB, error) {
-	plan, err := a.Plan(flag)
-	if err != nil {
-		return plan, nil, err
-	}
-	db, err := a.OpenMigrated(ctx)
-	return plan, db, err
 }
 
 // Server error numbers that a first connection meets.

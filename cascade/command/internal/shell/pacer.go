@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/onerow/onerow/cascade"
@@ -22,7 +23,7 @@ const ShortestPoll = 10 * time.Millisecond
 type Pacer struct {
 	a         *App
 	db        *sql.DB
-	load      float64
+	load      Load
 	throttles []cascade.Throttle
 	show      *Counter
 	begun     time.Time // the page
@@ -30,7 +31,7 @@ type Pacer struct {
 }
 
 // NewPacer makes a pacer for pages that begin now; a load of 0 is all of the time.
-func NewPacer(a *App, db *sql.DB, load float64, throttles []cascade.Throttle, show *Counter) *Pacer {
+func NewPacer(a *App, db *sql.DB, load Load, throttles []cascade.Throttle, show *Counter) *Pacer {
 	if load == 0 {
 		load = 1
 	}
@@ -40,7 +41,7 @@ func NewPacer(a *App, db *sql.DB, load float64, throttles []cascade.Throttle, sh
 // Wait returns when the next page may begin. The error is that of ctx.
 func (p *Pacer) Wait(ctx context.Context) error {
 	defer func() { p.begun = time.Now() }()
-	if err := Rest(ctx, time.Duration(float64(time.Since(p.begun))*(1/p.load-1))); err != nil {
+	if err := Rest(ctx, time.Duration(float64(time.Since(p.begun))*float64(1/p.load-1))); err != nil {
 		return err
 	}
 	for time.Since(p.asked) >= askEvery {
@@ -82,5 +83,17 @@ func Rest(ctx context.Context, d time.Duration) error {
 		return context.Cause(ctx)
 	case <-timer.C:
 		return nil
+	}
+}
+
+// Beside runs work, and side beside it until work ends.
+func Beside(work func(context.Context) error, side func(context.Context)) func(context.Context) error {
+	return func(ctx context.Context) error {
+		ctx, stop := context.WithCancel(ctx)
+		var all sync.WaitGroup
+		all.Go(func() { side(ctx) })
+		defer all.Wait()
+		defer stop()
+		return work(ctx)
 	}
 }

@@ -61,19 +61,19 @@ func PrintList[T any](a *App, asJSON bool, all []T, none string, titles []string
 }
 
 // ReadPages reads up to limit values, 0 meaning all, page by page; each page begins behind the last value.
-func ReadPages[T any](limit int, read func(last T, limit int) ([]T, error)) ([]T, error) {
+func ReadPages[T any](limit Limit, read func(last T, limit int) ([]T, error)) ([]T, error) {
 	const most = 1000
 	all := []T{}
 	for last := *new(T); ; last = all[len(all)-1] {
 		size := most
 		if limit > 0 {
-			size = min(limit-len(all), most)
+			size = min(int(limit)-len(all), most)
 		}
 		page, err := read(last, size)
 		if err != nil {
 			return nil, err
 		}
-		if all = append(all, page...); len(page) < size || len(all) == limit {
+		if all = append(all, page...); len(page) < size || len(all) == int(limit) {
 			return all, nil
 		}
 	}

@@ -21,7 +21,7 @@ type ThrottleFlags struct {
 	MaxLag            time.Duration `placeholder:"TIME" help:"Wait while a replica is further behind, or does not replicate."`
 	Replica           []string      `sep:"none" placeholder:"DSN" help:"A replica for --max-lag; once for each. Better in the environment ($$ONEROW_REPLICAS, with spaces between them)."`
 	ThrottleQuery     []string      `sep:"none" placeholder:"SQL" help:"Wait while this query's only value is neither empty, NULL nor 0; the value is the reason. It may be given more than once."`
-	Load              float64       `placeholder:"SHARE" help:"The share of the time that batches may take, from 0.01 to 1 (1; a worker gives way while others use the server, and has a quarter)."`
+	Load              Load          `placeholder:"SHARE" help:"The share of the time that batches may take, from 0.01 to 1 (1; a worker gives way while others use the server, and has a quarter)."`
 }
 
 // replicas are the DSNs that were given.
@@ -32,8 +32,8 @@ func (f ThrottleFlags) replicas(a *App) []string {
 	return strings.Fields(a.Getenv(EnvReplicas))
 }
 
-// CheckThrottles refuses flags that contradict each other.
-func (f ThrottleFlags) CheckThrottles(a *App) error {
+// AfterApply refuses flags that contradict each other.
+func (f ThrottleFlags) AfterApply(a *App) error {
 	switch replicas := f.replicas(a); {
 	case f.MaxThreadsRunning < 0:
 		return usage.Errorf("--max-threads-running is %d; it should be 1 or more", f.MaxThreadsRunning)
@@ -45,8 +45,6 @@ func (f ThrottleFlags) CheckThrottles(a *App) error {
 		return usage.Errorf("--max-lag needs a replica to ask: set --replica or %s", EnvReplicas)
 	case f.MaxLag == 0 && len(f.Replica) > 0:
 		return usage.Errorf("--replica needs --max-lag: how far may it be behind?")
-	case f.Load != 0 && (f.Load < 0.01 || f.Load > 1):
-		return usage.Errorf("--load is %g; it should be a share from 0.01 to 1", f.Load)
 	}
 	for _, query := range f.ThrottleQuery {
 		if strings.TrimSpace(query) == "" {

@@ -92,11 +92,7 @@ type DDL struct {
 }
 
 // Run prints the statements.
-func (c *DDL) Run(ctx context.Context, a *shell.App) error {
-	plan, err := a.Plan(c.PlanFlag)
-	if err != nil {
-		return err
-	}
+func (c *DDL) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 	if c.Trash {
 		return c.trash(ctx, a, plan)
 	}
