@@ -186,7 +186,7 @@ func TestActorHostile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := admin.ReadReport(ctx, db, id)
+		r, err := admin.ReadReport(ctx, db, id, 0)
 		if err != nil || !utf8.ValidString(r.Actor) || !utf8.ValidString(r.Reason) || r.Actor == "" || len(r.Actor) > 255 || len(r.Reason) > fault.MaxText {
 			t.Errorf("%.20q is shown as %q, %q, %v", name, r.Actor, r.Reason, err)
 		}
@@ -229,7 +229,7 @@ func TestReport(t *testing.T) {
 		if err := queue.Cancel(ctx, db, "project", "1", 5); err != nil {
 			t.Fatal(err)
 		}
-		r, err := admin.ReportJob(ctx, db, 1)
+		r, err := admin.ReadReport(ctx, db, 0, 1)
 		if err != nil || r.DeletionID != 5 || r.Owner != "7" || r.RequestedAt.IsZero() || r.Actor != "" || r.Job == nil || r.Job.State != queue.Restored || r.Job.DeletedRows != 9 {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -244,22 +244,22 @@ func TestReport(t *testing.T) {
 		if err := errors.Join(remove(ctx, db, 2, time.Hour), remove(queue.WithActor(ctx, "ben", "again"), db, 2, time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		r, err = admin.ReadReport(ctx, db, 7)
+		r, err = admin.ReadReport(ctx, db, 7, 0)
 		if err != nil || r.Actor != "ben" || r.Reason != "again" || r.Job == nil || r.Job.DeletionID != 6 || r.Job.State != queue.Scheduled {
 			t.Errorf("%+v, %v", r, err)
 		}
 		dbtest.Exec(t, db, "DELETE FROM onerow_job")
-		if r, err = admin.ReadReport(ctx, db, 7); err != nil || r.Job != nil || len(r.Actions) != 1 {
+		if r, err = admin.ReadReport(ctx, db, 7, 0); err != nil || r.Job != nil || len(r.Actions) != 1 {
 			t.Errorf("without its job: %+v, %v", r, err)
 		}
-		if _, err = admin.ReadReport(ctx, db, 8); !errors.Is(err, admin.ErrNoDeletion) {
+		if _, err = admin.ReadReport(ctx, db, 8, 0); !errors.Is(err, admin.ErrNoDeletion) {
 			t.Error(err)
 		}
-		if _, err = admin.ReportJob(ctx, db, 8); !errors.Is(err, queue.ErrNoJob) {
+		if _, err = admin.ReadReport(ctx, db, 0, 8); !errors.Is(err, queue.ErrNoJob) {
 			t.Error(err)
 		}
 		dbtest.Exec(t, db, "DELETE FROM onerow_deletion")
-		if r, err = admin.ReportJob(ctx, db, 1); err != nil || !r.RequestedAt.IsZero() || r.Job == nil || r.Resource != "project" {
+		if r, err = admin.ReadReport(ctx, db, 0, 1); err != nil || !r.RequestedAt.IsZero() || r.Job == nil || r.Resource != "project" {
 			t.Errorf("without its audit: %+v, %v", r, err)
 		}
 		for _, want := range []int64{3, 1, 0} {

@@ -188,7 +188,7 @@ func TestSet(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(list, want) {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if err := admin.SetDefault(ctx, db, "w"); err != nil {
+	if err := admin.Set(ctx, db, admin.Settings{Worker: "w"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, kind := range []string{"load", "target", "parallel", "what"} {
@@ -198,7 +198,7 @@ func TestSet(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if err := errors.Join(admin.SetDefault(ctx, db, "w"), admin.SetDefault(ctx, db, "")); err != nil {
+		if err := errors.Join(admin.Set(ctx, db, admin.Settings{Worker: "w"}), admin.Set(ctx, db, admin.Settings{})); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -247,7 +247,7 @@ func TestSetParallel(t *testing.T) {
 			if err := admin.Set(ctx, db, admin.Settings{Parallel: n}); err != nil {
 				t.Fatal(err)
 			}
-		} else if err := admin.SetDefault(ctx, db, ""); err != nil {
+		} else if err := admin.Set(ctx, db, admin.Settings{}); err != nil {
 			t.Fatal(err)
 		}
 		w.governor.Stale()

@@ -330,7 +330,7 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 		if err != nil {
 			return err
 		}
-		r, err := admin.ReportJob(ctx, db, job.ID)
+		r, err := admin.ReadReport(ctx, db, 0, job.ID)
 		if err == nil && (r.Actor != "ann" || len(r.Actions) != 1) {
 			err = fmt.Errorf("%+v", r)
 		}
@@ -363,7 +363,7 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 	})
 	c.Call("pause and resume a resource, and settings", func(ctx context.Context, db *sql.DB) error {
 		return errors.Join(admin.Pause(ctx, db, "screen", "x"), second(admin.PausedResources(ctx, db)), admin.Resume(ctx, db, "screen"),
-			admin.Set(ctx, db, admin.Settings{Worker: "w", Load: 0.5, Target: 1e9, Parallel: 2}), second(admin.ReadSettings(ctx, db)), admin.SetDefault(ctx, db, "w"))
+			admin.Set(ctx, db, admin.Settings{Worker: "w", Load: 0.5, Target: 1e9, Parallel: 2}), second(admin.ReadSettings(ctx, db)), admin.Set(ctx, db, admin.Settings{Worker: "w"}))
 	})
 	c.Call("hold a job, and let it go on", func(ctx context.Context, db *sql.DB) error {
 		job, err := queue.Find(ctx, db, "project", "y")

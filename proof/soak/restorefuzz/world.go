@@ -205,7 +205,7 @@ func (w *world) try(ctx context.Context) (err error) {
 		}
 		return nil
 	}
-	if t.report, err = admin.ReportJob(ctx, w.db, w.job); err != nil {
+	if t.report, err = admin.ReadReport(ctx, w.db, 0, w.job); err != nil {
 		return err //nolint:wrapcheck // it says all
 	}
 	t.judge(w.found)
