@@ -105,17 +105,11 @@ func PausedResources(ctx context.Context, db onerow.DB) ([]PauseState, error) {
 	return readPaused(ctx, db, sqlPausedResources)
 }
 
-func readPaused(ctx context.Context, db onerow.DB, query string) (list []PauseState, err error) {
-	err = onerow.Query(ctx, db, query, nil, func(rows *sql.Rows) error {
-		p := PauseState{On: true}
+func readPaused(ctx context.Context, db onerow.DB, query string) ([]PauseState, error) {
+	return readAll(ctx, db, "cascade: read what is paused", query, nil, func(rows *sql.Rows, p *PauseState) error {
 		var since sql.NullInt64
 		err := rows.Scan(&p.Resource, &p.Reason, &since)
-		p.Since = dbtime.At(since)
-		list = append(list, p)
+		p.On, p.Since = true, dbtime.At(since)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("cascade: read what is paused: %w", err)
-	}
-	return list, nil
 }

@@ -144,17 +144,7 @@ func (r *Report) complete(ctx context.Context, db onerow.DB, jobID int64) error 
 const sqlRestoredOf = `SELECT table_name, SUM(IF(cut = '', kept_rows, 0)), SUM(IF(cut = '', 0, kept_rows)) FROM onerow_trash FORCE INDEX (PRIMARY)
 WHERE job_id = ? AND step < 0 AND step > ` + trash.StepEnded + ` GROUP BY table_name ORDER BY table_name`
 
-func restoredOf(ctx context.Context, db onerow.DB, jobID int64) (list []RestoredTable, err error) {
-	err = onerow.Query(ctx, db, sqlRestoredOf, []any{jobID}, func(rows *sql.Rows) error {
-		var t RestoredTable
-		var table []byte
-		err := rows.Scan(&table, &t.Rows, &t.References)
-		t.Table = string(table)
-		list = append(list, t)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("cascade: what of job %d was restored: %w", jobID, err)
-	}
-	return list, nil
+func restoredOf(ctx context.Context, db onerow.DB, jobID int64) ([]RestoredTable, error) {
+	return readAll(ctx, db, fmt.Sprintf("cascade: what of job %d was restored", jobID), sqlRestoredOf, []any{jobID},
+		func(rows *sql.Rows, t *RestoredTable) error { return rows.Scan(&t.Table, &t.Rows, &t.References) })
 }

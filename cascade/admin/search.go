@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/hex"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -57,14 +56,6 @@ func Search(ctx context.Context, db onerow.DB, text string, limit int) ([]queue.
 	if text == "" || limit <= 0 {
 		return nil, nil
 	}
-	jobs, err := search(ctx, db, text, min(limit, mostFound))
-	if err != nil {
-		return nil, fmt.Errorf("cascade: search: %w", err)
-	}
-	return jobs, nil
-}
-
-func search(ctx context.Context, db onerow.DB, text string, limit int) ([]queue.Job, error) {
 	plain, asText := searchedKeys(text)
 	number, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
@@ -87,14 +78,8 @@ func search(ctx context.Context, db onerow.DB, text string, limit int) ([]queue.
 		args = append(args, window, actor)
 	}
 	parts = append(parts, sqlSearchJobs, sqlSearchOwner, sqlSearchActor)
-	var ids []int64
 	query := "SELECT DISTINCT id FROM (" + strings.Join(parts, "\nUNION ALL ") + ") AS found ORDER BY id DESC LIMIT ?"
-	err = onerow.Query(ctx, db, query, append(args, limit), func(rows *sql.Rows) error {
-		var id int64
-		err := rows.Scan(&id)
-		ids = append(ids, id)
-		return err
-	})
+	ids, err := readAll(ctx, db, "cascade: search", query, append(args, min(limit, mostFound)), func(rows *sql.Rows, id *int64) error { return rows.Scan(id) })
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}

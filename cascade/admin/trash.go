@@ -46,33 +46,30 @@ func ListTrash(ctx context.Context, db onerow.DB, before int64, limit int) ([]Ke
 	if before <= 0 {
 		before = 1<<63 - 1
 	}
-	var list []Kept
-	err := onerow.Query(ctx, db, sqlTrash, []any{before, limit}, func(rows *sql.Rows) error {
-		var k Kept
-		err := k.scan(rows, &k.JobID)
-		list = append(list, k)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("cascade: list the trash: %w", err)
-	}
-	return list, nil
+	return readAll(ctx, db, "cascade: list the trash", sqlTrash, []any{before, limit}, func(rows *sql.Rows, k *Kept) error { return k.scan(rows, &k.JobID) })
 }
 
 // TrashOf returns what of a job is in the trash, table by table. One statement.
 func TrashOf(ctx context.Context, db onerow.DB, jobID int64) ([]Kept, error) {
-	var list []Kept
-	err := onerow.Query(ctx, db, sqlTrashOf, []any{jobID}, func(rows *sql.Rows) error {
-		k := Kept{JobID: jobID}
-		var table []byte
+	return readAll(ctx, db, fmt.Sprintf("cascade: the trash of job %d", jobID), sqlTrashOf, []any{jobID}, func(rows *sql.Rows, k *Kept) error {
 		var why sql.NullString
-		err := k.scan(rows, &table, &why)
-		k.Table, k.Why = string(table), why.String
-		list = append(list, k)
+		err := k.scan(rows, &k.Table, &why)
+		k.JobID, k.Why = jobID, why.String
+		return err
+	})
+}
+
+// readAll reads a list, of what the error says.
+func readAll[T any](ctx context.Context, db onerow.DB, what, query string, args []any, scan func(*sql.Rows, *T) error) ([]T, error) {
+	var list []T
+	err := onerow.Query(ctx, db, query, args, func(rows *sql.Rows) error {
+		var one T
+		err := scan(rows, &one)
+		list = append(list, one)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cascade: the trash of job %d: %w", jobID, err)
+		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	return list, nil
 }

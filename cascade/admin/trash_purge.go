@@ -83,7 +83,10 @@ func (p *trashPurge) all(ctx context.Context, trouble bool, limit int64) (purged
 	last := expiredStep{expires: "1000-01-01 00:00:00"}
 	p.stuck = 0
 	for purged < limit {
-		steps, err := p.expired(ctx, last, trouble)
+		args := []any{last.expires, last.expires, last.job, last.job, last.step, trouble, expiredAtOnce}
+		steps, err := readAll(ctx, p.db, "read what has expired", sqlExpired, args, func(rows *sql.Rows, s *expiredStep) error {
+			return rows.Scan(&s.job, &s.step, &s.table, &s.deleted, &s.expires)
+		})
 		if err != nil {
 			return purged, err
 		}
@@ -117,18 +120,6 @@ type expiredStep struct {
 	table     string
 	deleted   bool // else the rows live, and have their assets
 	expires   string
-}
-
-func (p *trashPurge) expired(ctx context.Context, last expiredStep, trouble bool) (steps []expiredStep, err error) {
-	args := []any{last.expires, last.expires, last.job, last.job, last.step, trouble, expiredAtOnce}
-	return steps, onerow.Query(ctx, p.db, sqlExpired, args, func(rows *sql.Rows) error {
-		var s expiredStep
-		var table, expires []byte
-		err := rows.Scan(&s.job, &s.step, &table, &s.deleted, &expires)
-		s.table, s.expires = string(table), string(expires)
-		steps = append(steps, s)
-		return err
-	})
 }
 
 // of is the rows of the step, by the primary key of the trash table.
@@ -196,14 +187,8 @@ const assetsAtOnce = 100
 
 // dropAssets deletes the assets of a step, and returns those that cannot be deleted.
 func (p *trashPurge) dropAssets(ctx context.Context, s expiredStep, column string) (stay []string, err error) {
-	var names []string
-	query := "SELECT " + "k." + ident.Quote(column) + " FROM " + s.of() + " AND k." + ident.Quote(column) + " <> ''"
-	err = onerow.Query(ctx, p.db, query, nil, func(rows *sql.Rows) error {
-		var name string
-		err := rows.Scan(&name)
-		names = append(names, name)
-		return err
-	})
+	query := "SELECT k." + ident.Quote(column) + " FROM " + s.of() + " AND k." + ident.Quote(column) + " <> ''"
+	names, err := readAll(ctx, p.db, "read the assets", query, nil, func(rows *sql.Rows, name *string) error { return rows.Scan(name) })
 	for part := range slices.Chunk(names, assetsAtOnce) {
 		if err != nil {
 			break

@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"time"
 
 	"github.com/onerow/onerow"
@@ -33,24 +32,13 @@ const sqlWorkers = `SELECT name, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', starte
 // Workers lists the workers that showed a sign of life, by name, 1000 at most. One
 // statement.
 func Workers(ctx context.Context, db onerow.DB) ([]WorkerStatus, error) {
-	var list []WorkerStatus
-	err := onerow.Query(ctx, db, sqlWorkers, nil, func(rows *sql.Rows) error {
-		var w WorkerStatus
-		var name []byte
-		var started, seen sql.NullInt64
+	return readAll(ctx, db, "cascade: list workers", sqlWorkers, nil, func(rows *sql.Rows, w *WorkerStatus) error {
+		var started, seen, job sql.NullInt64
 		var ago int64
 		var throttle sql.NullString
-		var job sql.NullInt64
-		if err := rows.Scan(&name, &started, &seen, &ago, &throttle, &job); err != nil {
-			return err
-		}
-		w.Name, w.StartedAt, w.SeenAt, w.Ago = string(name), dbtime.At(started), dbtime.At(seen), time.Duration(ago)*time.Microsecond
+		err := rows.Scan(&w.Name, &started, &seen, &ago, &throttle, &job)
+		w.StartedAt, w.SeenAt, w.Ago = dbtime.At(started), dbtime.At(seen), time.Duration(ago)*time.Microsecond
 		w.Throttle, w.JobID = throttle.String, job.Int64
-		list = append(list, w)
-		return nil
+		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("cascade: list workers: %w", err)
-	}
-	return list, nil
 }

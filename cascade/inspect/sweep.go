@@ -205,16 +205,21 @@ func (s *sweep) unreferenced(ctx context.Context, chunk []object) error {
 		}
 		for _, o := range part {
 			s.seen.Unreferenced++
-			s.found++
-			if err := s.fn(Finding{Kind: objectWithoutRow, Name: o.name, Modified: o.modified.UTC(), Deleted: s.o.Delete}); err != nil {
+			if err := s.tell(Finding{Kind: objectWithoutRow, Name: o.name, Modified: o.modified.UTC(), Deleted: s.o.Delete}); err != nil {
 				return err
 			}
 		}
-		if s.o.Limit > 0 && s.found >= s.o.Limit {
-			return errEnough
-		}
 	}
 	return nil
+}
+
+// tell tells a finding, and ends the sweep at its limit.
+func (s *sweep) tell(f Finding) error {
+	s.found++
+	if err := s.fn(f); err != nil || s.found != s.o.Limit {
+		return err
+	}
+	return errEnough
 }
 
 // remove asks the tables again and deletes the objects that still have no row.

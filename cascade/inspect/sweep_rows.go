@@ -219,16 +219,12 @@ func (s *sweep) withoutObject(ctx context.Context, t assetTable, page []assetRow
 		if !slices.Contains(still, r) {
 			continue
 		}
-		if s.o.Limit > 0 && s.found >= s.o.Limit {
-			return errEnough
-		}
 		s.seen.MissingObject++
 		id, err := t.Key.Encode(r.key)
 		if err != nil {
 			return err
 		}
-		s.found++
-		if err := s.fn(Finding{Kind: rowWithoutObject, Name: r.name, Table: t.Name, ID: id}); err != nil {
+		if err := s.tell(Finding{Kind: rowWithoutObject, Name: r.name, Table: t.Name, ID: id}); err != nil {
 			return err
 		}
 	}

@@ -24,12 +24,12 @@ const actTimeout = 15 * time.Second
 // maxReason is what the columns of reasons take.
 const maxReason = 200
 
-// deed does what a button says and returns what to tell.
-type deed func(ctx context.Context, r *http.Request, id int64) (string, error)
+// action does what a button says and returns what to tell.
+type action func(ctx context.Context, r *http.Request, id int64) (string, error)
 
-// act makes a handler of a deed: it parses the form, does it, and sends the browser back
+// act makes a handler of an action: it parses the form, does it, and sends the browser back
 // to the page with a message. What is not there is a 404.
-func (p *Page) act(do deed) http.HandlerFunc {
+func (p *Page) act(do action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !p.mayAct() {
 			p.fail(w, r, http.StatusForbidden, "This page only shows: without a token nobody but this machine itself may act. Start the worker with "+output.EnvToken+".")
@@ -88,9 +88,9 @@ func capital(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// onJob makes a deed of a verb, which is told as: %[1]d is the job, %[2]s its row, %[3]s its state. refused
+// onJob makes an action of a verb, which is told as: %[1]d is the job, %[2]s its row, %[3]s its state. refused
 // is told where that state does not allow it.
-func (p *Page) onJob(told, refused string, verb func(ctx context.Context, db onerow.DB, id int64) (queue.Job, error)) deed {
+func (p *Page) onJob(told, refused string, verb func(ctx context.Context, db onerow.DB, id int64) (queue.Job, error)) action {
 	return func(ctx context.Context, _ *http.Request, id int64) (string, error) {
 		job, err := verb(ctx, p.db, id)
 		switch {
@@ -107,9 +107,9 @@ func (p *Page) onJob(told, refused string, verb func(ctx context.Context, db one
 func notDone(id int64, err error) error {
 	switch {
 	case errors.Is(err, queue.ErrNoParked):
-		return gone("There is no parked row %d; perhaps its job was retried meanwhile.", id)
+		return notFound("There is no parked row %d; perhaps its job was retried meanwhile.", id)
 	case errors.Is(err, queue.ErrNoJob):
-		return gone("There is no job %d.", id)
+		return notFound("There is no job %d.", id)
 	case errors.Is(err, queue.ErrOpenJob):
 		return fmt.Errorf("it is not needed any more: the newer %w for the same row is open and does its work", output.Detail(err, queue.ErrOpenJob))
 	}
@@ -194,7 +194,7 @@ func (p *Page) expireTrash(ctx context.Context, _ *http.Request, id int64) (stri
 		return "", err
 	}
 	if steps == 0 {
-		return "", gone("Nothing of job %d is in the trash.", id)
+		return "", notFound("Nothing of job %d is in the trash.", id)
 	}
 	return fmt.Sprintf("The trash of job %d is given up: workers remove it.", id), nil
 }

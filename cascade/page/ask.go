@@ -43,9 +43,9 @@ func (p *Page) inGrace(ctx context.Context, id int64) (queue.Job, error) {
 	case err != nil:
 		return job, notDone(id, err)
 	case job.State != queue.Scheduled && job.State != queue.Held && job.State != queue.OnPause:
-		return job, cannot("job %d is %s: its deletion cannot be taken back any more", id, job.State)
+		return job, conflict("job %d is %s: its deletion cannot be taken back any more", id, job.State)
 	case job.DeletionID == 0:
-		return job, cannot("job %d belongs to no logged deletion, so it cannot be taken back", id)
+		return job, conflict("job %d belongs to no logged deletion, so it cannot be taken back", id)
 	}
 	return job, nil
 }
@@ -73,7 +73,7 @@ func (p *Page) questionCancel(ctx context.Context, _ *http.Request, id int64) (a
 		return askView{}, notDone(id, err)
 	}
 	if job.State == queue.Done || job.State == queue.Cancelled || job.State == queue.Restored {
-		return askView{}, cannot("job %d is %s: there is nothing to cancel", id, job.State)
+		return askView{}, conflict("job %d is %s: there is nothing to cancel", id, job.State)
 	}
 	row := output.RowName(job)
 	lines := []string{fmt.Sprintf("The job stops after its batch, %s returns to where it was, and what is left below it stays.", row)}
@@ -119,7 +119,7 @@ func (p *Page) questionSkip(ctx context.Context, r *http.Request, _ int64) (askV
 	case err != nil:
 		return askView{}, err
 	case len(rows) == 0:
-		return askView{}, gone("None of these rows is parked any more.")
+		return askView{}, notFound("None of these rows is parked any more.")
 	}
 	n := output.Plural(len(rows), "row")
 	if more {
@@ -137,7 +137,7 @@ func (p *Page) inTrash(ctx context.Context, id int64) (queue.Job, []admin.Kept, 
 	}
 	kept, err := admin.TrashOf(ctx, p.db, id)
 	if err == nil && len(kept) == 0 {
-		err = cannot("nothing of job %d is in the trash", id)
+		err = conflict("nothing of job %d is in the trash", id)
 	}
 	return job, kept, err
 }

@@ -145,7 +145,7 @@ func (t *tally) add(err error) {
 
 func (t *tally) told() (string, error) {
 	if t.done+t.failures == 0 {
-		return "", gone("Nothing of these is there any more: somebody was faster.")
+		return "", notFound("Nothing of these is there any more: somebody was faster.")
 	}
 	text := output.Plural(t.done, t.noun) + map[bool]string{true: " is ", false: " are "}[t.done == 1] + t.verb
 	if t.gone > 0 {

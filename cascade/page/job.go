@@ -16,23 +16,15 @@ import (
 // reportView is the page of one job: what became of the deletion, for whoever asked for it.
 type reportView struct {
 	jobView
-	At      string
-	Problem string
 	Facts   []fact
 	Left    []groupView
 	MoreRow int64
-	Trash   []keptView
+	Trash   []admin.Kept
 	Actions []fact
 }
 
 // fact is a line of the report.
 type fact struct{ Name, Text string }
-
-type keptView struct {
-	Table            string
-	Rows, References int64
-	Until, Stuck     string
-}
 
 // oneJob is the page of one job.
 func (p *Page) oneJob(ctx context.Context, r *http.Request) (any, error) {
@@ -40,7 +32,7 @@ func (p *Page) oneJob(ctx context.Context, r *http.Request) (any, error) {
 	report, err := admin.ReadReport(ctx, p.db, 0, id)
 	switch {
 	case errors.Is(err, queue.ErrNoJob), err == nil && report.Job == nil:
-		return nil, gone("There is no job %d, or it was purged.", id)
+		return nil, notFound("There is no job %d, or it was purged.", id)
 	case err != nil:
 		return nil, err
 	}
@@ -53,7 +45,7 @@ func (p *Page) oneJob(ctx context.Context, r *http.Request) (any, error) {
 
 func (p *Page) report(b *board, r admin.Report) reportView {
 	j := *r.Job
-	v := reportView{jobView: p.job(b, j), At: output.Moment(b.At)}
+	v := reportView{jobView: p.job(b, j), Trash: r.Trash}
 	add := func(name, format string, args ...any) {
 		v.Facts = append(v.Facts, fact{name, fmt.Sprintf(format, args...)})
 	}
@@ -88,13 +80,6 @@ func (p *Page) report(b *board, r admin.Report) reportView {
 	}
 	open := slices.DeleteFunc(slices.Clone(r.Left), func(row queue.Parked) bool { return row.Skipped })
 	v.Left, v.MoreRow = p.rowGroups(b, open), max(0, j.Parked-int64(len(open)))
-	for _, k := range r.Trash {
-		kept := keptView{Table: output.Printable(k.Table), Rows: k.Rows, References: k.References, Until: moment(k.Expires)}
-		if k.Stuck > 0 {
-			kept.Stuck = fmt.Sprintf("%s could not come back: %s", output.Grouped(k.Stuck), output.Shorten(output.OneLine(k.Why), 300))
-		}
-		v.Trash = append(v.Trash, kept)
-	}
 	for _, act := range slices.Backward(r.Actions) {
 		v.Actions = append(v.Actions, fact{moment(act.At), output.ActionText(act)})
 	}

@@ -74,7 +74,8 @@ func New(o Options) (*Page, error) {
 
 // read reads the templates, and what the version of the static files is.
 func (p *Page) read() (err error) {
-	functions := template.FuncMap{"root": func() string { return p.prefix }, "grouped": output.Grouped[int64], "plural": output.Plural[int64], "span": span}
+	functions := template.FuncMap{"root": func() string { return p.prefix }, "grouped": output.Grouped[int64], "plural": output.Plural[int64], "moment": moment,
+		"line": func(text string, most int) string { return output.Shorten(output.OneLine(text), most) }}
 	if p.pages, err = template.New("").Funcs(functions).ParseFS(templates, "web/*.html"); err != nil {
 		return err
 	}
@@ -130,7 +131,7 @@ func (p *Page) routes(metrics http.Handler) http.Handler {
 	} {
 		mux.HandleFunc("GET "+path, p.ask(question))
 	}
-	for path, deed := range map[string]deed{
+	for path, action := range map[string]action{
 		"/pause": p.pause, "/resume": p.resume, "/pause-resource": p.pauseResource, "/resume-resource": p.resumeResource, "/settings": p.set, "/settings/default": p.setDefault, "/enqueue": p.enqueue,
 		"/jobs/{id}/retry":  p.onJob("Job %[1]d (%[2]s) is tried again.", "job %[1]d is %[3]s, so there is nothing to retry: somebody was faster", queue.Retry),
 		"/jobs/{id}/pause":  p.pauseJob,
@@ -141,7 +142,7 @@ func (p *Page) routes(metrics http.Handler) http.Handler {
 		"/parked/{id}/skip":      p.onJob("The row is skipped: it stays, and so does what is above it. Job %[1]d is %[3]s.", "job %[1]d is %[3]s", queue.SkipParked),
 		"/errors/{digest}/retry": p.retryAll, "/errors/{digest}/skip": p.skipAll,
 	} {
-		mux.HandleFunc("POST "+path, p.act(deed))
+		mux.HandleFunc("POST "+path, p.act(action))
 	}
 	return p.guard(p.lost(mux))
 }

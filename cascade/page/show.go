@@ -12,8 +12,8 @@ import (
 	"github.com/onerow/onerow/cascade/internal/output"
 )
 
-// look finds out what a page shows, or why it shows nothing.
-type look func(ctx context.Context, r *http.Request) (view any, err error)
+// reader finds out what a page shows, or why it shows nothing.
+type reader func(ctx context.Context, r *http.Request) (view any, err error)
 
 // refusal is an error in words for the one who looks or presses, with the status of the answer.
 type refusal struct {
@@ -23,26 +23,26 @@ type refusal struct {
 
 func (e refusal) Error() string { return e.text }
 
-// gone: what it is about is not there, or not any more.
-func gone(format string, args ...any) error {
+// notFound says that what it is about is not there, or not any more.
+func notFound(format string, args ...any) error {
 	return refusal{http.StatusNotFound, fmt.Sprintf(format, args...)}
 }
 
-// cannot: what is asked for cannot be done to what is there.
-func cannot(format string, args ...any) error {
+// conflict says that what is asked for cannot be done to what is there.
+func conflict(format string, args ...any) error {
 	return refusal{http.StatusConflict, capital(fmt.Sprintf(format, args...)) + "."}
 }
 
-// show makes a handler of a look: a page of this template, or the part of it that is kept up to date.
-func (p *Page) show(template string, look look) http.HandlerFunc {
-	return p.showWithin(readBudget, template, look)
+// show makes a handler of a reader: a page of this template, or the part of it that is kept up to date.
+func (p *Page) show(template string, read reader) http.HandlerFunc {
+	return p.showWithin(readBudget, template, read)
 }
 
-func (p *Page) showWithin(budget time.Duration, template string, look look) http.HandlerFunc {
+func (p *Page) showWithin(budget time.Duration, template string, read reader) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), budget)
 		defer cancel()
-		view, err := look(ctx, r)
+		view, err := read(ctx, r)
 		var no refusal
 		switch {
 		case errors.As(err, &no):

@@ -124,12 +124,12 @@ func (p *Page) view(b *board, since time.Time, problem error) boardView {
 		}
 	}
 	v.tiles(b)
-	v.says(b, alive)
+	v.explain(b, alive)
 	return v
 }
 
-// says puts into words what is not there.
-func (v *boardView) says(b *board, alive bool) {
+// explain puts into words why nothing is shown, or nothing goes on.
+func (v *boardView) explain(b *board, alive bool) {
 	due := b.Stats.Open[queue.Running] + b.Stats.Open[queue.Ready]
 	trouble := b.Stats.Dead + b.Stats.Leftovers
 	switch {

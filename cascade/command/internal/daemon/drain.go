@@ -35,7 +35,7 @@ func (c *Drain) Run(ctx context.Context, a *shell.App, plan schema.Plan) (err er
 		return err
 	}
 	if due == 0 { // else it would wait for the end of a pause, to do nothing
-		return a.Say("%s%s", show.sum().summary(0, due, later, true), standing(ctx, w.DB, later))
+		return a.Say("%s%s", show.sum().summary(0, due, later, true), pausedNote(ctx, w.DB, later))
 	}
 	if err := operate.NotePause(ctx, w.DB, a); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (c *Drain) Run(ctx context.Context, a *shell.App, plan schema.Plan) (err er
 	defer cancel()
 	due, later, counted := queue.CountDue(after, w.DB)
 	sum := show.sum()
-	line := sum.summary(time.Since(begin), due, later, counted == nil) + standing(after, w.DB, due+later)
+	line := sum.summary(time.Since(begin), due, later, counted == nil) + pausedNote(after, w.DB, due+later)
 	if err := errors.Join(drained, a.Say("%s", line), counted); err != nil {
 		return err
 	}
@@ -62,8 +62,8 @@ func (c *Drain) Run(ctx context.Context, a *shell.App, plan schema.Plan) (err er
 	return nil
 }
 
-// standing says what is paused, and why, behind the count of jobs that were not worked; empty: nothing is.
-func standing(ctx context.Context, db onerow.DB, jobs int) string {
+// pausedNote says what is paused, and why, behind the count of jobs that were not worked; empty: nothing is.
+func pausedNote(ctx context.Context, db onerow.DB, jobs int) string {
 	if jobs == 0 {
 		return ""
 	}

@@ -53,14 +53,14 @@ func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan, db *
 			now, err := queue.EnqueueMany(ctx, db, page)
 			done.Queued += now.Queued
 			done.Open += now.Open
-			show.Say(func() string { return manyTold(done) })
+			show.Say(func() string { return enqueuedSummary(done) })
 			return err
 		})
 	})
 	if err = errors.Join(err, show.End()); err != nil {
-		return fmt.Errorf("%s; it is safe to run the same command again: %w", manyTold(done), err)
+		return fmt.Errorf("%s; it is safe to run the same command again: %w", enqueuedSummary(done), err)
 	}
-	return a.Say("%s", manyTold(done))
+	return a.Say("%s", enqueuedSummary(done))
 }
 
 // countMany is the dry run: it counts the rows, and with --must-exist looks for those that a query names.
@@ -81,7 +81,7 @@ func (c *Enqueue) countMany(ctx context.Context, a *shell.App, db *sql.DB, s sel
 	return a.Say("%s of %s; nothing was queued", output.Plural(n, "row"), s.Node.Name)
 }
 
-func manyTold(done queue.EnqueuedMany) string {
+func enqueuedSummary(done queue.EnqueuedMany) string {
 	line := output.Plural(done.Queued, "job") + " queued"
 	if done.Open > 0 {
 		line += fmt.Sprintf(", %s open already", output.Grouped(done.Open))

@@ -94,7 +94,7 @@ func (c *Restore) restore(ctx context.Context, a *shell.App, db *sql.DB, plan sc
 	if errors.Is(err, queue.ErrNoJob) || errors.Is(err, recover.ErrNotKept) {
 		return c.refused(err)
 	}
-	if told := restoredTold(p); told != "" {
+	if told := restoredSummary(p); told != "" {
 		if perr := a.Say("%s", told); perr != nil {
 			return errors.Join(err, perr)
 		}
@@ -122,8 +122,8 @@ func (c *Restore) restore(ctx context.Context, a *shell.App, db *sql.DB, plan sc
 	return nil
 }
 
-// restoredTold says what is back.
-func restoredTold(p recover.Progress) string {
+// restoredSummary says how much is back.
+func restoredSummary(p recover.Progress) string {
 	if p.Seen() == 0 {
 		return ""
 	}

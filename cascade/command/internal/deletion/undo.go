@@ -24,8 +24,8 @@ type Undo struct {
 	Deletion int64 `arg:"" name:"deletion" help:"The deletion's number, deletion_id in jobs --json."`
 }
 
-// Validate refuses what cannot be a deletion's number.
-func (c *Undo) Validate() error {
+// AfterApply refuses what cannot be a deletion's number.
+func (c *Undo) AfterApply() error {
 	if c.Deletion < 1 {
 		return usage.Errorf("%d is no deletion's number: see deletion_id in %s jobs --json", c.Deletion, output.ProgramName)
 	}

@@ -41,7 +41,7 @@ const flushEvery = time.Second
 
 // Run prints the missing rows.
 func (c *Orphans) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
-	list := shell.NewStream(a, c.JSON, orphanTold)
+	list := shell.NewStream(a, c.JSON, orphanLine)
 	pending := &orphanQueue{db: db, plan: plan, flushed: time.Now()}
 	// Where to go on: behind it are no rows that are only about to be queued.
 	show, position := shell.NewCounter(a), c.After

@@ -77,7 +77,7 @@ func (o *Watch) search(ctx context.Context) (rows int, err error) {
 	}}
 	err = inspect.Orphans(ctx, o.DB, o.Plan, options, func(found inspect.Orphan) error {
 		if rows++; rows == 1 {
-			o.Log.WarnContext(ctx, "orphans: "+orphanTold(found)+"; all of them: "+output.ProgramName+" orphans")
+			o.Log.WarnContext(ctx, "orphans: "+orphanLine(found)+"; all of them: "+output.ProgramName+" orphans")
 		}
 		return nil
 	})

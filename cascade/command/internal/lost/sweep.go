@@ -51,7 +51,7 @@ func (c *Sweep) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 		return err
 	}
 
-	list, show := shell.NewStream(a, c.JSON, findingTold), shell.NewCounter(a)
+	list, show := shell.NewStream(a, c.JSON, findingLine), shell.NewCounter(a)
 	seen, err := inspect.Sweep(ctx, db, plan, store, inspect.SweepOptions{Prefix: c.Prefix, Grace: c.Grace, Delete: c.Delete, Limit: int(c.Limit)},
 		func(f inspect.Finding) error {
 			show.Say(func() string { return output.Plural(list.Count, "finding") + ", now " + f.Name })
@@ -61,13 +61,13 @@ func (c *Sweep) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 	if errors.Is(err, schema.ErrInvalidPlan) {
 		return usage.Errorf("no resource or table of the plan has an asset column, so every object would seem lost")
 	}
-	if perr := a.Note("%s", sweptTold(seen, c.Delete)); perr != nil {
+	if perr := a.Note("%s", sweepSummary(seen, c.Delete)); perr != nil {
 		return errors.Join(err, perr)
 	}
 	return err
 }
 
-func findingTold(f inspect.Finding) string {
+func findingLine(f inspect.Finding) string {
 	name := output.Shorten(output.Printable(f.Name), 120)
 	if f.Table != "" {
 		return fmt.Sprintf("%s: no object %s", output.RowName(queue.Job{Resource: f.Table, ResourceID: f.ID}), name)
@@ -79,7 +79,7 @@ func findingTold(f inspect.Finding) string {
 	return line
 }
 
-func sweptTold(s inspect.Swept, deleting bool) string {
+func sweepSummary(s inspect.Swept, deleting bool) string {
 	line := fmt.Sprintf("%s, %s too young; %s without a row", output.Plural(s.Objects, "object"), output.Grouped(s.TooNew), output.Grouped(s.Unreferenced))
 	if deleting {
 		line += fmt.Sprintf(", %s of them deleted", output.Grouped(s.Deleted))

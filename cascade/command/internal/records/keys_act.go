@@ -1,13 +1,13 @@
 package records
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/onerow/onerow"
@@ -29,8 +29,8 @@ func (k keyArgs) key() idempotency.Key {
 	return idempotency.Key{Tenant: k.Tenant, Operation: k.Operation, ID: k.ID}
 }
 
-// Validate refuses what cannot be a key.
-func (k keyArgs) Validate() error {
+// AfterApply refuses what cannot be a key.
+func (k keyArgs) AfterApply() error {
 	if err := k.key().Check(); err != nil {
 		return usage.Errorf("a key has an operation and an id, and tenant, operation and id have at most %d bytes each", idempotency.MaxKey)
 	}
@@ -50,15 +50,15 @@ type keyVerb struct {
 	actFlags
 }
 
-// Validate refuses what is no key, or says too little for the audit.
-func (f keyVerb) Validate() error {
+// AfterApply refuses what is no key, or says too little for the audit.
+func (f keyVerb) AfterApply() error {
 	switch {
 	case f.Token < 1:
 		return usage.Errorf("--token is %d; it should be the number that keys show prints", f.Token)
 	case f.By == "" || f.Reason == "":
 		return usage.Errorf("--by and --reason are for the audit and cannot be empty")
 	}
-	return f.keyArgs.Validate()
+	return f.keyArgs.AfterApply()
 }
 
 // act runs an operator's verb and prints what it did; what is completed answers for keep.
@@ -124,33 +124,32 @@ type keysCompleteCmd struct {
 	Keep   time.Duration `placeholder:"TIME" help:"For how long the key answers, as in 720h; for ever by default."`
 }
 
-// Validate refuses to keep a key for less than no time.
-func (c *keysCompleteCmd) Validate() error {
+// AfterApply reads the result, and refuses one that is no JSON.
+func (c *keysCompleteCmd) AfterApply(a *shell.App) error {
 	if c.Keep < 0 {
 		return usage.Errorf("--keep is %s; it should be a time like 720h", c.Keep)
 	}
-	return c.keyVerb.Validate()
+	if c.Result == "-" {
+		text, err := io.ReadAll(a.Stdin)
+		if err != nil {
+			return fmt.Errorf("read the result from standard input: %w", err)
+		}
+		c.Result = string(text)
+	}
+	if c.Result = strings.TrimSpace(c.Result); !json.Valid([]byte(c.Result)) {
+		return usage.Errorf(`--result is no JSON; text needs quotes inside the shell's: '"text"'`)
+	}
+	return c.keyVerb.AfterApply()
 }
 
 // Run completes the key.
 func (c *keysCompleteCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
-	raw := []byte(c.Result)
-	if c.Result == "-" {
-		var err error
-		if raw, err = io.ReadAll(a.Stdin); err != nil {
-			return fmt.Errorf("read the result from standard input: %w", err)
-		}
-	}
-	result := json.RawMessage(bytes.TrimSpace(raw))
-	if !json.Valid(result) {
-		return usage.Errorf(`--result is no JSON; text needs quotes inside the shell's: '"text"'`)
-	}
 	err := c.act(ctx, a, db, c.Keep, c.Status, "is complete, token %d: the next callers get the result",
 		func(o *keyadmin.Operator, ctx context.Context, db onerow.DB, seen idempotency.Entry) error {
-			return o.Complete(ctx, db, seen, result)
+			return o.Complete(ctx, db, seen, json.RawMessage(c.Result))
 		})
 	if errors.Is(err, idempotency.ErrTooLarge) {
-		return usage.Errorf("--result has %s; that does not fit", output.Plural(len(result), "byte"))
+		return usage.Errorf("--result has %s; that does not fit", output.Plural(len(c.Result), "byte"))
 	}
 	return err
 }

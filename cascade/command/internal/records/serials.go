@@ -40,11 +40,19 @@ type serialsGapsCmd struct {
 	JSON   bool   `name:"json" help:"Print a JSON array."`
 }
 
+// AfterApply refuses what cannot be a series.
+func (c *serialsGapsCmd) AfterApply() error {
+	if _, err := serial.New(c.Series); err != nil {
+		return usage.Errorf("a series has a name of 1 to 255 bytes; this one has %d", len(c.Series))
+	}
+	return nil
+}
+
 // Run prints the findings.
 func (c *serialsGapsCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	series, err := serial.New(c.Series)
 	if err != nil {
-		return usage.Errorf("a series has a name of 1 to 255 bytes; this one has %d", len(c.Series))
+		return err
 	}
 	found, err := series.Gaps(ctx, db)
 	if err != nil {

@@ -123,11 +123,11 @@ func (c *Adopt) backfill(ctx context.Context, a *shell.App, db *sql.DB, plan sch
 	if err = errors.Join(err, show.End()); err != nil {
 		return errors.Join(err, a.Note("%s; run it again", output.Plural(int(written), "write")))
 	}
-	return c.told(a, report)
+	return c.printReport(a, report)
 }
 
-// told prints the rows that were left, and how it ended.
-func (c *Adopt) told(a *shell.App, r adopt.Report) error {
+// printReport prints the rows that were left, and how it ended.
+func (c *Adopt) printReport(a *shell.App, r adopt.Report) error {
 	var b strings.Builder
 	for _, l := range r.Left {
 		line := output.Printable(l.Table + " " + l.ID)

@@ -56,7 +56,7 @@ func (c *Verify) Run(ctx context.Context, a *shell.App, plan schema.Plan) error 
 	if err := printAccess(a, access, absent(found)); err != nil {
 		return err
 	}
-	lines, found := inOneLine(plan, a.Database(), found)
+	lines, found := summarizeAbsent(plan, a.Database(), found)
 	for _, line := range lines {
 		if err := a.Say("%s", line); err != nil {
 			return err
@@ -172,9 +172,9 @@ func absent(found []live.Difference) map[string]bool {
 	return tables
 }
 
-// inOneLine says what a database lacks that has no table of the plan, or none of the toolkit, and returns the
+// summarizeAbsent says what a database lacks that has no table of the plan, or none of the toolkit, and returns the
 // other differences.
-func inOneLine(plan schema.Plan, database string, found []live.Difference) (lines []string, rest []live.Difference) {
+func summarizeAbsent(plan schema.Plan, database string, found []live.Difference) (lines []string, rest []live.Difference) {
 	gone := absent(found)
 	var ours []string
 	for _, n := range plan.Nodes() {

@@ -52,8 +52,8 @@ func readable(sql string) string {
 	})
 }
 
-// orphanTold is the line of a missing row.
-func orphanTold(o inspect.Orphan) string {
+// orphanLine is the line of a missing row.
+func orphanLine(o inspect.Orphan) string {
 	what := output.RowName(queue.Job{Resource: o.Resource, ResourceID: o.ID})
 	if o.ID == "" {
 		what = output.Shorten(output.Printable(o.Resource+" with "+strings.Join(o.Columns, ", ")+" = "+readable(o.Values)), 80)
