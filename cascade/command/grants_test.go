@@ -523,7 +523,6 @@ func TestGrantsOfButtons(t *testing.T) {
 		"/parked/900073/retry": "is tried again"} {
 		press(path, says)
 	}
-	press("/jobs/900071/count", "is counted to the end")
 	press("/resume", "Resumed")
 	press("/jobs/20/undo", "denied")
 	rights, err := l.document.Rights("run --http", words)

@@ -453,8 +453,8 @@ func TestRunServes(t *testing.T) {
 	}
 }
 
-// TestCountsWhatIsLeft: while somebody looks, what is left of a job under way is counted, and told by table; what was
-// counted until the time was over is told as "at least".
+// TestCountsWhatIsLeft: while somebody looks, what is left of a job under way is counted, and told by table;
+// what was counted until the time was over is told as "at least".
 func TestCountsWhatIsLeft(t *testing.T) {
 	s := ready(t).serveWith("", func(o *page.Options) { o.Local, o.CountBudget = true, 3*time.Second })
 	s.fill(1, 2, 3)

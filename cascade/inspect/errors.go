@@ -29,8 +29,8 @@ func noIndex(s *graph.Source) error {
 		s.Name, strings.Join(s.Columns.Names(), ", "))
 }
 
-// texts are n values that a statement reads, and where it scans them and what stands behind them.
-func texts(n int, behind ...any) (values []sql.NullString, dest []any) {
+// scanTexts are n values that a statement reads, and where it scans them and what stands behind them.
+func scanTexts(n int, behind ...any) (values []sql.NullString, dest []any) {
 	values = make([]sql.NullString, n)
 	for i := range values {
 		dest = append(dest, &values[i])

@@ -83,7 +83,7 @@ func present(ctx context.Context, db onerow.DB, n *graph.Node, ids []string) (ma
 			parts[i] = fmt.Sprintf("SELECT %s FROM %s WHERE %s", c.Select(""), t.From, c.In("", keys))
 		}
 		found, strange := map[rowkey.Key]bool{}, false
-		values, dest := texts(c.Width())
+		values, dest := scanTexts(c.Width())
 		err := onerow.Query(ctx, db, strings.Join(parts, " UNION ALL "), nil, func(rows *sql.Rows) error {
 			err := rows.Scan(dest...)
 			key, _ := c.Key(values)
@@ -109,9 +109,9 @@ func present(ctx context.Context, db onerow.DB, n *graph.Node, ids []string) (ma
 	return there, nil
 }
 
-// settle takes those out whose row is there, where the page could not ask that, and those for which a job is
+// dropSettled takes those out whose row is there, where the page could not ask that, and those for which a job is
 // open, which will delete their rows; it lets those be reported only whose rows were left on purpose.
-func (s *orphanScan) settle(ctx context.Context, db onerow.DB, orphans []Orphan) ([]Orphan, error) {
+func (s *orphanScan) dropSettled(ctx context.Context, db onerow.DB, orphans []Orphan) ([]Orphan, error) {
 	var ids []string
 	for _, o := range orphans {
 		if o.ID != "" {

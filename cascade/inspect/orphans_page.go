@@ -44,7 +44,7 @@ func (s *orphanScan) pageSQL(after rowkey.Place, size int) string {
 func (s *orphanScan) page(ctx context.Context, db onerow.DB, after rowkey.Place, size int) (p orphanPageOf, err error) {
 	var entries int64
 	lastMissing, width := false, s.Columns.Width()
-	values, dest := texts(width+s.Scan.Columns.Width(), &entries, &lastMissing)
+	values, dest := scanTexts(width+s.Scan.Columns.Width(), &entries, &lastMissing)
 	err = onerow.Query(ctx, db, s.pageSQL(after, size), nil, func(rows *sql.Rows) error {
 		if err := rows.Scan(dest...); err != nil {
 			return err
@@ -63,7 +63,7 @@ func (s *orphanScan) page(ctx context.Context, db onerow.DB, after rowkey.Place,
 	if lastMissing && p.entries == int64(size) { // the page may have ended within the last value
 		p.orphans[len(p.orphans)-1].AtLeast = true
 	}
-	p.orphans, err = s.settle(ctx, db, p.orphans)
+	p.orphans, err = s.dropSettled(ctx, db, p.orphans)
 	return p, err
 }
 
@@ -71,7 +71,7 @@ func (s *orphanScan) page(ctx context.Context, db onerow.DB, after rowkey.Place,
 func (s *orphanScan) orphan(value rowkey.Key, rows int64) Orphan {
 	e, parent := s.Edge.Declared, s.Edge.Parent
 	o := Orphan{Resource: parent.Name, Table: s.Name, Columns: e.Columns, Values: string(value), Rows: rows}
-	if s.perm == nil {
+	if s.keyOrder == nil {
 		o.ReportOnly = fmt.Sprintf("its rows refer to %s of %s, which is not the key", strings.Join(e.References, ", "), parent.Name)
 		return o
 	}
@@ -100,8 +100,8 @@ func (s *orphanScan) parentKey(value rowkey.Key) (rowkey.Key, error) {
 		return "", err
 	}
 	// In its encoded form a key is the encoded forms of its parts.
-	parts, ordered := strings.Split(encoded, ","), make([]string, len(s.perm))
-	for i, from := range s.perm {
+	parts, ordered := strings.Split(encoded, ","), make([]string, len(s.keyOrder))
+	for i, from := range s.keyOrder {
 		ordered[i] = parts[from]
 	}
 	encoded = strings.Join(ordered, ",")

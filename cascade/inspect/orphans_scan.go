@@ -20,8 +20,8 @@ import (
 // orphanScan reads one edge of one table along its index.
 type orphanScan struct {
 	*graph.Source
-	missing string // the condition is met, and the row above is in none of its tables; AsText: settle asks that
-	perm    []int  // the place of each column of the parent's key among the edge's; nil: it refers to others
+	missing  string // the condition is met, and the row above is in none of its tables; AsText: dropSettled asks that
+	keyOrder []int  // the place of each column of the parent's key among the edge's; nil: it refers to others
 }
 
 // orphanScans are all scans of the plan, in its order.
@@ -70,13 +70,13 @@ func newOrphanScan(s *graph.Source) (orphanScan, error) {
 	scan.missing = strings.Join(parts, " AND ")
 	for _, column := range parent.Key {
 		if i := slices.IndexFunc(e.References, func(r string) bool { return strings.EqualFold(r, column) }); i >= 0 {
-			scan.perm = append(scan.perm, i)
+			scan.keyOrder = append(scan.keyOrder, i)
 		}
 	}
-	if len(scan.perm) < max(len(parent.Key), len(e.References)) {
-		scan.perm = nil
+	if len(scan.keyOrder) < max(len(parent.Key), len(e.References)) {
+		scan.keyOrder = nil
 	}
-	if s.AsText && scan.perm == nil {
+	if s.AsText && scan.keyOrder == nil {
 		return scan, fmt.Errorf("%w: the columns (%s) of %q and (%s) of %q have types that do not compare", rowkey.ErrType,
 			strings.Join(e.Columns, ", "), s.Name, strings.Join(e.References, ", "), parent.Name)
 	}

@@ -172,7 +172,7 @@ func (t assetTable) pageSQL(after rowkey.Place) string {
 
 func (s *sweep) page(ctx context.Context, t assetTable, query string) (page []assetRow, last rowkey.Place, err error) {
 	width := t.Key.Width()
-	values, dest := texts(2*width + 1)
+	values, dest := scanTexts(2*width + 1)
 	err = onerow.Query(ctx, s.db, query, nil, func(rows *sql.Rows) error {
 		if err := rows.Scan(dest...); err != nil {
 			return err

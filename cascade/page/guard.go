@@ -127,7 +127,7 @@ func (p *Page) token(given string) (found Token) {
 // askToken sends people to the form and tells programs what is missing.
 func (p *Page) askToken(w http.ResponseWriter, r *http.Request) {
 	if _, given := p.bearer(r); given {
-		p.wrongs.wait(r.Context())
+		p.wrongTokens.wait(r.Context())
 	}
 	if r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html") {
 		to := p.prefix + "/login"
@@ -159,7 +159,7 @@ func (p *Page) login(w http.ResponseWriter, r *http.Request) {
 	if len(p.tokens) > 0 {
 		token := p.token(strings.TrimSpace(r.PostFormValue("token")))
 		if token.Secret == "" {
-			p.wrongs.wait(r.Context())
+			p.wrongTokens.wait(r.Context())
 			p.render(w, r, http.StatusUnauthorized, "login", loginView{To: to, Problem: "That is not the token of this worker."})
 			return
 		}

@@ -45,12 +45,12 @@ type Page struct {
 	countBudget    time.Duration
 	handler        http.Handler
 
-	pages    *template.Template
-	version  string // of the assets
-	watch    watcher
-	health   health
-	sessions *sessions
-	wrongs   wrongs
+	pages       *template.Template
+	version     string // of the assets
+	watch       watcher
+	health      health
+	sessions    *sessions
+	wrongTokens wrongTokens
 
 	counts        byJob[remaining]
 	restores      byJob[restoring]

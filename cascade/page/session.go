@@ -65,10 +65,10 @@ func (s *sessions) end(id string) {
 	delete(s.of, sha256.Sum256([]byte(id)))
 }
 
-// wrongs has answers to wrong tokens wait, the longer the more there were of late: one after another
+// wrongTokens has answers to wrong tokens wait, the longer the more there were of late: one after another
 // about one in a second, beside each other each for mostWait. A right token waits for nothing, however
 // many wrong ones do; an answer that waits holds up its own connection alone.
-type wrongs struct {
+type wrongTokens struct {
 	mu sync.Mutex
 	n  float64 // those of late: one is forgotten each second
 	at time.Time
@@ -80,7 +80,7 @@ const (
 )
 
 // wait waits, or until ctx ends.
-func (g *wrongs) wait(ctx context.Context) {
+func (g *wrongTokens) wait(ctx context.Context) {
 	timer := time.NewTimer(g.next(time.Now()))
 	defer timer.Stop()
 	select {
@@ -89,7 +89,7 @@ func (g *wrongs) wait(ctx context.Context) {
 	}
 }
 
-func (g *wrongs) next(now time.Time) time.Duration {
+func (g *wrongTokens) next(now time.Time) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.n = max(0, g.n-now.Sub(g.at).Seconds()) + 1

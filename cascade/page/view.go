@@ -168,13 +168,14 @@ func (v *boardView) tiles(b *board) {
 		{Label: "Waiting", Value: output.Grouped(waiting)},
 		oldest,
 		{Label: "In grace", Value: output.Grouped(grace)},
-		bad(tile{Label: "Dead", Value: output.Grouped(b.Stats.Dead)}, b.Stats.Dead, "bad"),
-		bad(tile{Label: "With leftovers", Value: output.Grouped(b.Stats.Leftovers)}, b.Stats.Leftovers, "warn"),
-		bad(tile{Label: "Parked rows", Value: output.Grouped(b.Stats.Parked)}, b.Stats.Parked, "warn"),
+		withKind(tile{Label: "Dead", Value: output.Grouped(b.Stats.Dead)}, b.Stats.Dead, "bad"),
+		withKind(tile{Label: "With leftovers", Value: output.Grouped(b.Stats.Leftovers)}, b.Stats.Leftovers, "warn"),
+		withKind(tile{Label: "Parked rows", Value: output.Grouped(b.Stats.Parked)}, b.Stats.Parked, "warn"),
 	}
 }
 
-func bad(t tile, n int64, kind string) tile {
+// withKind marks a tile that counts anything.
+func withKind(t tile, n int64, kind string) tile {
 	if n > 0 {
 		t.Kind = kind
 	}

@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -71,7 +72,13 @@ func (c *Pause) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 		}
 	}
 	if c.Resource != "" {
-		return eachPaused(ctx, db, c.Resource, func(p admin.PauseState) error { return a.Say("%s", pausedLine(p)) })
+		list, err := admin.PausedResources(ctx, db)
+		for _, p := range list {
+			if p.Resource == c.Resource {
+				err = a.Say("%s", pausedLine(p))
+			}
+		}
+		return err
 	}
 	state, err := admin.Paused(ctx, db)
 	if err != nil {
@@ -129,31 +136,36 @@ func pausedLine(p admin.PauseState) string {
 	return line
 }
 
-// NotePause says on standard error that the workers are paused, or a resource, if so.
-func NotePause(ctx context.Context, db onerow.DB, a *shell.App) error {
-	err := eachPaused(ctx, db, "", func(p admin.PauseState) error {
-		return a.Note("%s; %s resume --resource %s lets them go on", pausedLine(p), output.ProgramName, output.Printable(p.Resource))
-	})
-	if err != nil {
-		return err
+// allPaused is what is paused: all workers, then resources.
+func allPaused(ctx context.Context, db onerow.DB) (list []admin.PauseState, err error) {
+	workers, err := admin.Paused(ctx, db)
+	if workers.On {
+		list = append(list, workers)
 	}
-	state, err := admin.Paused(ctx, db)
-	if err != nil || !state.On {
-		return err
-	}
-	return a.Note("%s; %s resume lets them go on", pausedLine(state), output.ProgramName)
+	resources, err2 := admin.PausedResources(ctx, db)
+	return append(list, resources...), errors.Join(err, err2)
 }
 
-// PausedLines say what is paused, the workers first, then resources, and one job of those that are. What
-// cannot be read is not said.
-func PausedLines(ctx context.Context, db onerow.DB) (lines []string) {
-	if state, err := admin.Paused(ctx, db); err == nil && state.On {
-		lines = append(lines, pausedLine(state))
-	}
-	if list, err := admin.PausedResources(ctx, db); err == nil {
-		for _, p := range list {
-			lines = append(lines, pausedLine(p))
+// NotePause says on standard error that the workers are paused, or a resource, if so.
+func NotePause(ctx context.Context, db onerow.DB, a *shell.App) error {
+	list, err := allPaused(ctx, db)
+	for _, p := range list {
+		resume := "resume"
+		if p.Resource != "" {
+			resume += " --resource " + output.Printable(p.Resource)
 		}
+		if err == nil {
+			err = a.Note("%s; %s %s lets them go on", pausedLine(p), output.ProgramName, resume)
+		}
+	}
+	return err
+}
+
+// PausedLines say what is paused, and one job of those that are. What cannot be read is not said.
+func PausedLines(ctx context.Context, db onerow.DB) (lines []string) {
+	list, _ := allPaused(ctx, db) //nolint:errcheck // as good as it can be had
+	for _, p := range list {
+		lines = append(lines, pausedLine(p))
 	}
 	if jobs, err := queue.List(ctx, db, queue.ListOptions{State: queue.OnPause, Limit: 1}); err == nil && len(jobs) > 0 {
 		line := fmt.Sprintf("job %d is paused", jobs[0].ID)
@@ -163,15 +175,4 @@ func PausedLines(ctx context.Context, db onerow.DB) (lines []string) {
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-// eachPaused calls fn with the pause of a resource, or of each.
-func eachPaused(ctx context.Context, db onerow.DB, resource string, fn func(admin.PauseState) error) error {
-	list, err := admin.PausedResources(ctx, db)
-	for _, p := range list {
-		if err == nil && (resource == "" || p.Resource == resource) {
-			err = fn(p)
-		}
-	}
-	return err
 }

@@ -115,34 +115,30 @@ func (f *planFileText) node(m *ast.MappingNode, edges []schema.Edge, proposals [
 	for i, e := range edges {
 		flow[i] = edgeText(e)
 	}
-	at := func(line, column int, text string) {
+	if m.IsFlowStyle || parents != nil && parents.IsFlowStyle {
+		end, before, after := m.End, ", parents: [", "]"
+		if parents != nil {
+			end, before, after = parents.End, ", ", ""
+			if len(parents.Values) == 0 || end.Prev.Value == "," {
+				before = ""
+			}
+		}
 		if len(edges) > 0 {
-			f.puts = append(f.puts, insertion{line, column, text})
+			f.puts = append(f.puts, insertion{end.Position.Line, end.Position.Column, before + strings.Join(flow, ", ") + after})
 		}
-	}
-	switch {
-	case m.IsFlowStyle && parents == nil:
-		at(m.End.Position.Line, m.End.Position.Column, ", parents: ["+strings.Join(flow, ", ")+"]")
-		f.remark(m, proposals)
-		return
-	case parents != nil && parents.IsFlowStyle:
-		separator := ", "
-		if len(parents.Values) == 0 || parents.End.Prev.Value == "," {
-			separator = ""
-		}
-		at(parents.End.Position.Line, parents.End.Position.Column, separator+strings.Join(flow, ", "))
 		f.remark(m, proposals)
 		return
 	}
 	var b strings.Builder
 	indent, line := strings.Repeat(" ", m.Values[0].Key.GetToken().Position.Column-1), lastLine(m)
 	first := parents == nil
-	if first && len(edges) > 0 {
-		b.WriteString(indent + "parents:\n")
-	}
-	if !first {
+	switch {
+	case !first:
 		indent, line = strings.Repeat(" ", parents.Start.Position.Column-1), lastLine(parents)
-	} else {
+	case len(edges) > 0:
+		b.WriteString(indent + "parents:\n")
+		fallthrough
+	default:
 		indent += "  "
 	}
 	for _, e := range flow {
@@ -191,16 +187,13 @@ type lastLines struct{ line int }
 
 // Visit looks at a node, and at the bracket that ends it.
 func (w *lastLines) Visit(n ast.Node) ast.Visitor {
-	w.line = max(w.line, n.GetToken().Position.Line)
+	last := n.GetToken()
 	switch n := n.(type) {
 	case *ast.SequenceNode:
-		if n.End != nil {
-			w.line = max(w.line, n.End.Position.Line)
-		}
+		last = cmp.Or(n.End, last)
 	case *ast.MappingNode:
-		if n.End != nil {
-			w.line = max(w.line, n.End.Position.Line)
-		}
+		last = cmp.Or(n.End, last)
 	}
+	w.line = max(w.line, last.Position.Line)
 	return w
 }

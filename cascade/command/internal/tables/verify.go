@@ -172,8 +172,8 @@ func absent(found []live.Difference) map[string]bool {
 	return tables
 }
 
-// summarizeAbsent says what a database lacks that has no table of the plan, or none of the toolkit, and returns the
-// other differences.
+// summarizeAbsent says what a database lacks that has no table of the plan, or none of the toolkit, and
+// returns the other differences.
 func summarizeAbsent(plan schema.Plan, database string, found []live.Difference) (lines []string, rest []live.Difference) {
 	gone := absent(found)
 	var ours []string
