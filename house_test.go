@@ -43,7 +43,8 @@ var floors = [][]string{
 	{"schema/discover", "schema/adopt", "migrations"},
 	// Workflows that know nothing of each other.
 	{"idempotency", "flow", "ordering", "serial", "quota"},
-	{"idempotency/httpkey", "idempotency/prommetrics", "flow/sqs", "limit"},
+	{"idempotency/httpkey", "idempotency/keyadmin", "flow/sqs", "limit"},
+	{"idempotency/prommetrics"},
 	// The queue, and a repository above it.
 	{"cascade/internal/dbtime", "cascade/internal/fault"},
 	{"cascade/internal/backoff", "cascade/queue"},

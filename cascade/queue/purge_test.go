@@ -109,7 +109,7 @@ func TestPurgeSkipped(t *testing.T) {
 	if _, err := RetryParked(ctx, db, count(t, db, "SELECT id FROM onerow_parked")); err != nil {
 		t.Fatal(err)
 	}
-	if n, _, err := dropJobs(ctx, db, year, []any{3, 4}); n != 0 || err != nil {
+	if n, _, err := dropJobs(ctx, db, year, []int64{3, 4}); n != 0 || err != nil {
 		t.Errorf("a job that was reopened, and one that ended again since: %d, %v", n, err)
 	}
 	if job := get(t, db, 3); job.State != Ready || job.DeletedRows != 3 {

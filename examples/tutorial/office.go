@@ -37,7 +37,7 @@ func newOffice() (*office, error) {
 	if err != nil {
 		return nil, err
 	}
-	shows, err := repo.New[Show](plan, "show", repo.WithLimits(threeEach))
+	shows, err := repo.New[Show](plan, "show", threeEach)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
