@@ -56,13 +56,7 @@ func (tx *Tx) ready(ctx context.Context, query string) error {
 
 // count notes whether a statement may have written.
 func (tx *Tx) count(query string, res sql.Result, err error) {
-	affected := int64(-1)
-	if res != nil && err == nil {
-		if n, err := res.RowsAffected(); err == nil {
-			affected = n
-		}
-	}
-	if _, mark := wire.Marked(query); !mark && sqltext.Classify(query, sqltext.UTF8).Wrote(affected, err) {
+	if _, mark := wire.Marked(query); !mark && sqltext.Classify(query, sqltext.UTF8).Wrote(res, err) {
 		tx.writes++
 	}
 }

@@ -246,8 +246,7 @@ func (t *transaction) Commit() error {
 		c.leave()
 		err = &wire.OutcomeUnknownError{Err: err}
 	}
-	var statement *statementError
-	if err != nil && !refusedCommit(err) && !errors.As(err, &statement) {
+	if err != nil && !refusedCommit(err) && !errors.Is(err, wire.ErrLast) {
 		c.kill()
 	}
 	return err

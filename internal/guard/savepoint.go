@@ -95,13 +95,7 @@ func (c *session) askGroup(ctx context.Context, name string) (set bool, err erro
 
 // count notes whether a statement may have written.
 func (c *session) count(r sqltext.Statement, result driver.Result, err error) {
-	affected := int64(-1)
-	if result != nil && err == nil {
-		if n, err := result.RowsAffected(); err == nil {
-			affected = n
-		}
-	}
-	if c.open() && !errors.Is(err, driver.ErrSkip) && r.Wrote(affected, err) {
+	if c.open() && !errors.Is(err, driver.ErrSkip) && r.Wrote(result, err) {
 		c.writes++
 	}
 }

@@ -81,16 +81,20 @@ func (s Statement) EndsTx() bool {
 	return false
 }
 
-// Wrote says whether the statement may have written; affected is negative where it is not known, as for a
-// query. A write that changed no row is none. What a trigger does besides is not seen.
-func (s Statement) Wrote(affected int64, err error) bool {
+// Wrote says whether the statement may have written; result is nil for a query. A write that changed no row is
+// none. What a trigger does besides is not seen.
+func (s Statement) Wrote(result interface{ RowsAffected() (int64, error) }, err error) bool {
 	switch s.Kind {
 	case Read, Savepoint, RollbackTo, Release, Rollback, Use:
 		return false
 	case Set, AutocommitOn, AutocommitOff:
 		return s.Calls
 	case Write:
-		return err == nil && affected != 0
+		if err != nil || result == nil {
+			return err == nil
+		}
+		n, unknown := result.RowsAffected()
+		return n != 0 || unknown != nil
 	}
 	return true
 }
