@@ -14,7 +14,6 @@ import (
 // a run is under way.
 type injector struct {
 	point  point
-	learnt Statement
 	server *server
 	cancel context.CancelFunc // ends the context of the call
 	fired  bool
@@ -31,12 +30,12 @@ func (in *injector) intercept(ctx context.Context, e *execution) error {
 	}
 	// Where the learnt run prepared the statement, its way without a prepare (ErrSkip) is let pass: it
 	// executes nothing.
-	if e.index != in.point.Index || e.Prepared != in.learnt.Prepared {
+	if e.index != in.point.Index || e.Prepared != in.point.Statement.Prepared {
 		return e.run(ctx)
 	}
-	if e.SQL != in.learnt.SQL || e.Kind != in.learnt.Kind {
+	if e.SQL != in.point.Statement.SQL || e.Kind != in.point.Statement.Kind {
 		in.err = fmt.Errorf("statement %d is %q, it was %q in the run without faults: the workflow must send the same statements each time",
-			e.index, oneLine(e.SQL, 120), oneLine(in.learnt.SQL, 120))
+			e.index, oneLine(e.SQL, 120), oneLine(in.point.Statement.SQL, 120))
 		return e.run(ctx)
 	}
 	err := in.fire(ctx, e)

@@ -110,7 +110,7 @@ func TestFaultsLeaveTheServersState(t *testing.T) {
 				if !ok {
 					t.Fatalf("%s is not expected at %s", p.Fault, p.Statement)
 				}
-				got := faulted(t, x, p, learnt, &saw)
+				got := faulted(t, x, p, &saw)
 				if !sameError(got.answer, want.answer) || got.seen != want.seen || got.left != want.left {
 					t.Errorf("%s\n got %+v\nwant %+v", p, got, want)
 				}
@@ -153,12 +153,12 @@ func twoInserts(ctx context.Context, t *testing.T, db *sql.DB, saw *outcome, com
 	}
 }
 
-func faulted(t *testing.T, x *explorer, p point, learnt Log, saw *outcome) outcome {
+func faulted(t *testing.T, x *explorer, p point, saw *outcome) outcome {
 	t.Helper()
 	if _, err := x.setup(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	in := &injector{point: p, learnt: learnt[p.Index-1], server: x.server}
+	in := &injector{point: p, server: x.server}
 	if answer, broken := x.call(t.Context(), in); broken != nil || answer != nil || in.err != nil || !in.fired {
 		t.Fatalf("%s: broken %v, answer %v, not made %v, fired %v", p, broken, answer, in.err, in.fired)
 	}

@@ -51,7 +51,7 @@ func (x *explorer) assess(ctx context.Context, f *Failure, start snapshot) (err 
 
 // callsFaulted makes the call with the fault, and again without until one returns nil.
 func (x *explorer) callsFaulted(ctx context.Context, p point) (answers []error, err error) {
-	in := &injector{point: p, learnt: x.learnt[p.Index-1], server: x.server}
+	in := &injector{point: p, server: x.server}
 	answer, err := x.call(ctx, in)
 	answers = append(answers, answer)
 	switch {

@@ -95,9 +95,9 @@ func updateRunner(ctx context.Context, db onerow.DB, decide func(context.Context
 		})
 }
 
-// TestUpdateIfUnchanged: one change in between is read again; one at each attempt is a conflict, and the losing
+// TestOptimistic: one change in between is read again; one at each attempt is a conflict, and the losing
 // versions are parked.
-func TestUpdateIfUnchanged(t *testing.T) {
+func TestOptimistic(t *testing.T) {
 	for _, level := range levels {
 		db, _ := open(t, dbtest.Isolation(level), dbtest.StaleWrites())
 		ctx := t.Context()
