@@ -95,9 +95,10 @@ var notSQL = map[string]map[string]string{
 		"answer": "Display Key Name Reason StemKey",
 	},
 	"ordering": {
-		"name":   "At Consumer ID ByTime.Table column messageID queue stream Message.Stream What",
+		"name":   "At Consumer ID ByTime.Table messageID queue stream Message.Stream what",
+		"values": "Change.Add Change.Set", // of columns, whose names are checked; bound
 		"body":   "payload Payload",
-		"answer": "MessageID Outcome Queue Reason Row Stream Wanted",
+		"answer": "Losing MessageID Outcome Queue Reason Stream",
 	},
 	"pool": {
 		"answer": "Fix Setting Value Why",
