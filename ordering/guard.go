@@ -36,7 +36,7 @@ type Message struct {
 	Epoch int64
 	// Sequence is the message's number in its epoch.
 	Sequence int64
-	// Payload is what the function gets. With [Guard].Hold it is what is parked, at most 16 MB.
+	// Payload is what the function gets. With [Guard.Hold] it is what is parked, at most 16 MB.
 	Payload []byte
 }
 
@@ -53,7 +53,7 @@ type Outcome string
 const (
 	// Applied: the function ran and its transaction committed.
 	Applied Outcome = "applied"
-	// Held: it came early and is parked; [Guard].Hold.
+	// Held: it came early and is parked; [Guard.Hold].
 	Held Outcome = "held"
 	// Duplicate: this message was applied before.
 	Duplicate Outcome = "duplicate"
@@ -65,8 +65,8 @@ const (
 
 // Context is how far a consumer is with a stream.
 type Context[S any] struct {
-	// Epoch and Last are those of the last message that was applied. With [Guard].Hold, before the
-	// first, Last is one less than [Guard].First.
+	// Epoch and Last are those of the last message that was applied. With [Guard.Hold], before the
+	// first, Last is one less than [Guard.First].
 	Epoch, Last int64
 	// State is the consumer's own.
 	State S
