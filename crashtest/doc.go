@@ -122,9 +122,10 @@
 // them. AsOnce holds it against one call alone; Judge decides by itself.
 //
 // All schedules are run where the statements have fewer than 5,000 interleavings (two copies of 7: 3,432),
-// else all with at most two preemptions ([Race.Every], [Race.Preemptions]). A preemption is a switch away from
-// a copy that could go on; races that need more than two are rare. Schedules with fewer come first, so the
-// first failure is among the simplest:
+// else all with at most two preemptions ([Race.Every], [Race.Preemptions]), and with [Race.Stops] those in
+// which a process stops for good before one of its statements. A preemption is a switch away from a copy that
+// could go on; races that need more than two are rare. Schedules with fewer come first, so the first failure
+// is among the simplest:
 //
 //	crashtest: workflow "book": 6 of 35 interleavings end as they must not
 //	schedule AABBBBAA (1 preemption); crashtest.Replay(ctx, race, "AABBBBAA") runs it again

@@ -10,8 +10,8 @@ type Fault string
 
 // The faults. Each leaves the server in the state in which the real one would: a session that was cut or
 // killed is gone and its transaction rolled back before the workflow goes on, a deadlock rolls the whole
-// transaction back, a lock wait timeout undoes its statement only and leaves the transaction open. The table in
-// the package's documentation says at which statements each can happen and what the call sees.
+// transaction back, a lock wait timeout undoes its statement only and leaves the transaction open. The table
+// in the package's documentation says at which statements each can happen and what the call sees.
 const (
 	// CutBefore: outside a transaction database/sql repeats the statement on another connection by itself.
 	CutBefore Fault = "connection cut before the statement was sent"
@@ -33,15 +33,15 @@ const (
 	LockWait Fault = "lock wait timeout (1205), the statement undone, the transaction still open"
 	// CancelBefore: at COMMIT right after the statement before it, so that COMMIT is not sent.
 	CancelBefore Fault = "context cancelled before the statement"
-	// CancelAfter: the driver drops the connection. COMMIT and ROLLBACK do not listen to contexts: there it is
-	// cancelled after the answer.
+	// CancelAfter: the driver drops the connection. COMMIT and ROLLBACK do not listen to contexts: there it
+	// is cancelled after the answer.
 	CancelAfter Fault = "context cancelled during the statement, which was executed"
 	// RefusedCertification: what Group Replication's certifier says.
 	RefusedCertification Fault = "COMMIT refused (3101), the transaction rolled back"
 	// RefusedCommit: what another cluster may say.
 	RefusedCommit Fault = "COMMIT failed (1180), the transaction rolled back"
-	// Abandoned: the connection keeps its locks. The retry comes from another process; when it is seen to wait,
-	// the connection is killed.
+	// Abandoned: the connection keeps its locks. The retry comes from another process; when it is seen to
+	// wait, the connection is killed.
 	Abandoned Fault = "process stopped before the statement, its connection stays open"
 )
 

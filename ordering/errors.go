@@ -6,16 +6,16 @@ import (
 )
 
 var (
-	// ErrInvalidArgument means: a guard, a message or an update cannot be one, or the column of a [ByTime] does
-	// not keep the time of an update as it is sent.
+	// ErrInvalidArgument means: a guard, a message or an update cannot be one, or the column of a [ByTime]
+	// does not keep the time of an update as it is sent.
 	ErrInvalidArgument = errors.New("ordering: invalid argument")
 	// ErrTooManyHeld means: the stream has as many parked messages as are allowed. The detail is
 	// [*StreamError].
 	ErrTooManyHeld = errors.New("ordering: too many messages are held")
 	// ErrHeld means: a parked message could not be applied when its turn came. The message that was given is
 	// dealt with, all before the one that failed are applied, and that one and those behind it stay parked.
-	// The detail is [*StreamError]. It wraps the function's error; a refusal by the server is there only after
-	// the transaction was run again in vain.
+	// The detail is [*StreamError]. It wraps the function's error; a refusal by the server is there only
+	// after the transaction was run again in vain.
 	ErrHeld = errors.New("ordering: a held message could not be applied")
 	// ErrState means: the stored state is not of the consumer's type, or cannot be stored.
 	ErrState = errors.New("ordering: the state of a stream")

@@ -14,8 +14,9 @@ import (
 // attempts is how often an optimistic update tries.
 const attempts = 5
 
-// UpdateIfUnchanged updates a row without a lock: it reads the row and its version, decides, and writes if the
-// version is still that; otherwise it begins again, at most five times in all. what names the row in errors.
+// UpdateIfUnchanged updates a row without a lock: it reads the row and its version, decides, and writes if
+// the version is still that; otherwise it begins again, at most five times in all. what names the row in
+// errors.
 //
 // read returns the row and its version; without the row the error is the caller's own. decide gets the row
 // and returns what it should be; it may run several times and should depend on nothing but the row. write
