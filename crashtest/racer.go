@@ -207,7 +207,7 @@ func (x *racer) drive(r *run) error {
 	}
 }
 
-// askAgain makes the request of a process that stopped once more, from another process. The others have ended.
+// askAgain makes the request of a process that stopped once more, in another process. The others have ended.
 func (x *racer) askAgain(s *stepper) {
 	i := slices.IndexFunc(s.procs, func(p *process) bool { return p.phase == stopped })
 	old := s.procs[i]
