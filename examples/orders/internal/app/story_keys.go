@@ -13,8 +13,8 @@ import (
 	"github.com/onerow/onerow/examples/orders/internal/bank"
 	"github.com/onerow/onerow/examples/orders/internal/store"
 	"github.com/onerow/onerow/idempotency"
-	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/idempotency/httpkey"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 )
 
 func (t *teller) answers() {
