@@ -135,15 +135,7 @@ func (c Codec) Width() int { return len(c.parts) }
 // Fits says whether values of c can stand for values of other: the same number of
 // columns, and the same family of types in each place.
 func (c Codec) Fits(other Codec) bool {
-	if len(c.parts) != len(other.parts) {
-		return false
-	}
-	for i, p := range c.parts {
-		if p.kind.family() != other.parts[i].kind.family() {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(c.parts, other.parts, func(p, o part) bool { return p.kind.family() == o.kind.family() })
 }
 
 // Select is what follows SELECT: Width() expressions. alias may be empty.
@@ -169,11 +161,7 @@ func (c Codec) Key(values []sql.NullString) (Key, bool) {
 
 // Unknown is a key whose parts are question marks, for statements that people read.
 func (c Codec) Unknown() Key {
-	marks := make([]string, len(c.parts))
-	for i := range marks {
-		marks[i] = "?"
-	}
-	return join(marks)
+	return join(slices.Repeat([]string{"?"}, len(c.parts)))
 }
 
 // Parts is the literals of a key, one for each column.
