@@ -213,14 +213,6 @@ func (r *untyped) lockToActivate(ctx context.Context, tx *onerow.Tx, id any) (lo
 	return h, found, err
 }
 
-// sameOwner is the condition that an active row, AS other, is of an archived row's owner.
-func (r *untyped) sameOwner() (conditions string) {
-	for _, column := range r.res.Owners() {
-		conditions += fmt.Sprintf("other.%s = %s.%[1]s AND ", ident.Quote(column), ident.Quote(r.res.Archive))
-	}
-	return conditions
-}
-
 // sqlToActive copies a row that is locked by its primary key; remove follows. The unique index (owner, name
 // key) decides. Its parameters: the name's four columns, where there is a name, and the id.
 const sqlToActive = `{inUTC}INSERT INTO {active} ({shared}) SELECT {named} FROM {archive} WHERE {byID}`

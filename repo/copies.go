@@ -90,16 +90,6 @@ func (r *untyped) nameRefused(tx *onerow.Tx, w attempt, copyNo int, err error) e
 	return b
 }
 
-// copiesBelow is the number below which the highest copy in use is looked for. Behind the last one there is
-// none: where that is taken, anybody may have typed it, and the numbers below are as good as free. So a
-// number is drawn, and what follows the highest below it is free unless nearly all are used.
-func copiesBelow(tried int) int {
-	if tried < names.MaxCopy {
-		return names.MaxCopy
-	}
-	return 1 + rand.IntN(names.MaxCopy) //nolint:gosec // nobody gains by guessing it
-}
-
 // copyToTry is the copy number that was found free, or the one behind the highest that was seen with the row.
 func (h lockedRow) copyToTry(found int) int {
 	if found > 0 && h.copyNo == names.MaxCopy { // what was drawn is below the highest
@@ -113,12 +103,16 @@ func (h lockedRow) copyToTry(found int) int {
 const sqlNextCopy = `SELECT COALESCE((SELECT copy_no FROM {active} WHERE {ownerIs} AND stem_key = ? AND copy_no < ? ORDER BY copy_no DESC LIMIT 1{lock}), 0),
   COALESCE((SELECT 1 FROM {active} WHERE {ownerIs} AND {nameKey} = ?{lock}), 0)`
 
-// nextName returns the copy number to try next: the highest in use plus one, by one
-// statement over the index (owner, stem_key, copy_no), of which it reads one entry. If it
-// is not the name that is taken it is a [ConflictError], or a duplicateError where nobody
-// is in the way any more. In a joined transaction these are current reads.
+// nextName returns the copy number to try next: the highest in use plus one, by one statement over the index
+// (owner, stem_key, copy_no), of which it reads one entry. Behind the last number there is none: then it is
+// what follows the highest below a number that is drawn, free unless nearly all are used. If it is not the
+// name that is taken it is a [ConflictError], or a duplicateError where nobody is in the way any more. In a
+// joined transaction these are current reads.
 func (r *untyped) nextName(ctx context.Context, db onerow.DB, refusal *nameRefusal) (int, error) {
-	next, below := 0, copiesBelow(refusal.copyNo)
+	next, below := 0, names.MaxCopy
+	if refusal.copyNo == names.MaxCopy { // anybody may have typed it: the numbers below are as good as free
+		below = 1 + rand.IntN(names.MaxCopy) //nolint:gosec // nobody gains by guessing it
+	}
 	if r.res.Named() {
 		lock := ""
 		if refusal.joined {

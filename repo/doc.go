@@ -113,7 +113,7 @@
 //	Create          4, 5 if the row is read back, see above; 2 more with a request id;
 //	                1 more where the application makes the ids; 6 where a unique index refuses it
 //	Get, Find       1
-//	List            1, by name too; 2 on MariaDB for a sorted or filtered one whose index has another name
+//	List            1, by name too; 2 on MariaDB where its index has another name, unless it is just by the id
 //	Rename          4; of an archived row 6, where the plan lets it be edited
 //	Update          5; 4 more for each try that somebody else was faster; of an archived row 6
 //	Archive         7, 5 where the row is archived already
@@ -156,7 +156,7 @@ package repo
 //
 //	fields.go       how a struct of the caller's becomes columns and scan targets
 //	key.go          what an id and an owner may be
-//	values.go       what a Go value is sent as
+//	values.go       what a Go value is sent as, and how a time is read
 //	stored.go       whether a column gives it back as it was sent
 //
 //	create.go       what a new row is made of, and how an id of the application's makes Create repeatable
@@ -168,7 +168,7 @@ package repo
 //	limits.go       when a verb takes room from a limit or gives it back
 //
 //	get.go          how one row is found, by its id or its name
-//	list.go         how a list is asked for, counted, or walked by name
+//	list.go         how a list is asked for, by what order or by name
 //	list_query.go   which lists there are, by which index, and their statement
 //	list_column.go  which columns a list can be by, and which values they are compared with
 //	cursor.go       what the text between two pages says

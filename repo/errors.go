@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/onerow/onerow/schema"
 )
 
 // What a verb can answer beside [onerow.ErrNotFound], [onerow.ErrOutcomeUnknown]
@@ -127,3 +129,28 @@ func (e *IDReusedError) Error() string {
 
 // Unwrap returns [ErrIDReused] and the driver's error.
 func (e *IDReusedError) Unwrap() []error { return []error{ErrIDReused, e.Err} }
+
+// ErrInvalidFilter means: a value of Where, From or To is none that the column can have.
+var ErrInvalidFilter = errors.New("repo: not a value of the column")
+
+// NoIndexError is the detail of [ErrUnsupported] where no index that the plan declares serves a list.
+type NoIndexError struct {
+	// Resource is whose rows were to be listed.
+	Resource string
+	// Index is one that serves the list: to add to the resource's indexes, or, where there is one that is not
+	// Archived, to declare so.
+	Index schema.Index
+}
+
+// Error has the index as it stands in a plan file.
+func (e *NoIndexError) Error() string {
+	archived, rows := "", "rows"
+	if e.Index.Archived {
+		archived, rows = ", archived: true", "archived rows"
+	}
+	return fmt.Sprintf("%v: no index in the plan serves this list of the %s of %q; add indexes: [{columns: [%s]%s}]",
+		ErrUnsupported, rows, e.Resource, strings.Join(e.Index.Columns, ", "), archived)
+}
+
+// Unwrap returns [ErrUnsupported].
+func (e *NoIndexError) Unwrap() error { return ErrUnsupported }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -266,40 +265,4 @@ func (f fields) copiedArgs(row reflect.Value, of []field) ([]any, error) {
 		}
 	}
 	return args, err
-}
-
-// timeTarget scans microseconds since 1970 into a field, see isTime.
-type timeTarget struct{ field reflect.Value }
-
-// Scan implements sql.Scanner.
-func (t *timeTarget) Scan(src any) error {
-	var micros int64
-	switch v := src.(type) {
-	case nil:
-		t.field.SetZero()
-		return nil
-	case int64:
-		micros = v
-	case []byte:
-		n, err := strconv.ParseInt(string(v), 10, 64)
-		if err != nil {
-			return err
-		}
-		micros = n
-	default:
-		return fmt.Errorf("repo: microseconds came as %T", src)
-	}
-	at := time.UnixMicro(micros).UTC()
-	switch to := t.field.Addr().Interface().(type) {
-	case *time.Time:
-		*to = at
-	case **time.Time:
-		p := at // which alone leaves the stack
-		*to = &p
-	case *sql.NullTime:
-		*to = sql.NullTime{Time: at, Valid: true}
-	case *sql.Null[time.Time]:
-		*to = sql.Null[time.Time]{V: at, Valid: true}
-	}
-	return nil
 }

@@ -34,7 +34,8 @@ func (r *untyped) insert(ctx context.Context, db onerow.DB, w newRow) (res resul
 	c := call{verb: "create", id: w.id, repeats: w.request != nil || r.makesIDs()}
 	c.oneShot = !c.repeats && r.res.Quota.Flag == "" && len(r.limits) == 0 // a mark is a second write
 	var id int64
-	fits, packed := r.fitsPacket(w), false
+	needsLook := r.makesIDs() || w.readsBack() || r.parent.Name != "" || len(r.references) > 0 || len(r.limits) > 0 || len(w.reserved) > 0
+	fits, packed := !needsLook, false
 	try := func(ctx context.Context, tx *onerow.Tx) (result, error) {
 		if packed = fits && tx.Together() && !tx.Joined(); packed {
 			return result{}, r.insertPacket(ctx, tx, w, &id)
@@ -55,11 +56,6 @@ func (r *untyped) insert(ctx context.Context, db onerow.DB, w newRow) (res resul
 		return r.made(w, id)
 	}
 	return res, err
-}
-
-// fitsPacket says whether nothing has to be looked at between the statements of a create.
-func (r *untyped) fitsPacket(w newRow) bool {
-	return !r.makesIDs() && !w.readsBack() && r.parent.Name == "" && len(r.references) == 0 && len(r.limits) == 0 && len(w.reserved) == 0
 }
 
 // insertPacket sends all statements of a create with COMMIT.

@@ -164,7 +164,7 @@ func (r *untyped) wrapList(err error) error {
 // begin with prefix, in any spelling that has the same key, or all where it is empty. A prefix that ends in
 // the middle of what the key leaves out (white space, a file's extension) finds what begins with the rest. A
 // page continues behind the last name (keyset). Archived rows are [ErrUnsupported]: several may have one name
-// there. One statement, over the unique index (owner, name key).
+// there. One statement, over the unique index (owner, name key); see List for MariaDB.
 func (r *Of[T, ID, Owner]) ListByName(ctx context.Context, db onerow.DB, owner Owner, prefix string, o PageOptions) (Page[T], error) {
 	return pageOf[T](r.untyped.listByName(ctx, db, owner, prefix, o))
 }

@@ -1,7 +1,6 @@
 package repo
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,31 +9,6 @@ import (
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
 )
-
-// ErrInvalidFilter means: a value of Where, From or To is none that the column can have.
-var ErrInvalidFilter = errors.New("repo: not a value of the column")
-
-// NoIndexError is the detail of [ErrUnsupported] where no index that the plan declares serves a list.
-type NoIndexError struct {
-	// Resource is whose rows were to be listed.
-	Resource string
-	// Index is one that serves the list: to add to the resource's indexes, or, where there is one that is not
-	// Archived, to declare so.
-	Index schema.Index
-}
-
-// Error has the index as it stands in a plan file.
-func (e *NoIndexError) Error() string {
-	archived, rows := "", "rows"
-	if e.Index.Archived {
-		archived, rows = ", archived: true", "archived rows"
-	}
-	return fmt.Sprintf("%v: no index in the plan serves this list of the %s of %q; add indexes: [{columns: [%s]%s}]",
-		ErrUnsupported, rows, e.Resource, strings.Join(e.Index.Columns, ", "), archived)
-}
-
-// Unwrap returns [ErrUnsupported].
-func (e *NoIndexError) Unwrap() error { return ErrUnsupported }
 
 // listing is a list: which rows, in which order, by which indexes.
 type listing struct {

@@ -59,32 +59,27 @@ func (r *untyped) move(ctx context.Context, db onerow.DB, id any, to func(row re
 		return result{}, fmt.Errorf("%w: %q has neither an owner nor a parent", ErrUnsupported, r.res.Name)
 	}
 	c := r.call("move", id)
-	return r.underFreeName(ctx, db, c, func(ctx context.Context, tx *onerow.Tx, copyNo int) (result, error) {
-		return r.moveFrom(ctx, tx, c.id, to, copyNo)
+	return r.underFreeName(ctx, db, c, func(ctx context.Context, tx *onerow.Tx, copyNo int) (res result, err error) {
+		h, found, err := r.lock(ctx, tx, schema.Active, c.id)
+		if err == nil && !found && r.res.EditArchived {
+			h, found, err = r.lock(ctx, tx, schema.Archived, c.id)
+			found = found && h.deletionID == 0
+		}
+		switch {
+		case err != nil:
+			return res, err
+		case !found:
+			return res, r.notActive(ctx, tx, c.id)
+		}
+		if err := r.refuseTwin(ctx, tx, h, c.id); err != nil {
+			return res, err
+		}
+		m, err := r.moveOf(h, to)
+		if err != nil || !m.changesOwner && !m.changesParent {
+			return result{row: h.row}, err
+		}
+		return r.moveTx(ctx, tx, h, c.id, m, copyNo)
 	})
-}
-
-// moveFrom moves a row from where it is found.
-func (r *untyped) moveFrom(ctx context.Context, tx *onerow.Tx, id any, to func(row reflect.Value) error, copyNo int) (res result, err error) {
-	h, found, err := r.lock(ctx, tx, schema.Active, id)
-	if err == nil && !found && r.res.EditArchived {
-		h, found, err = r.lock(ctx, tx, schema.Archived, id)
-		found = found && h.deletionID == 0
-	}
-	switch {
-	case err != nil:
-		return res, err
-	case !found:
-		return res, r.notActive(ctx, tx, id)
-	}
-	if err := r.refuseTwin(ctx, tx, h, id); err != nil {
-		return res, err
-	}
-	m, err := r.moveOf(h, to)
-	if err != nil || !m.changesOwner && !m.changesParent {
-		return result{row: h.row}, err
-	}
-	return r.moveTx(ctx, tx, h, id, m, copyNo)
 }
 
 // home is whose a row is, and what it is below.
@@ -135,16 +130,7 @@ func (r *untyped) moveOf(h lockedRow, to func(row reflect.Value) error) (m move,
 	return m, r.refuseStoredBelow(m.columns)
 }
 
-// homeColumns are those of the owner and the parent.
-func homeColumns(res schema.Resource) []string {
-	columns := res.Owners()
-	if res.Parent.Column != "" && !slices.Contains(columns, res.Parent.Column) {
-		columns = append(columns, res.Parent.Column)
-	}
-	return slices.Clip(columns)
-}
-
-// homeArgs are the values of these.
+// homeArgs are the values of [untyped.home].
 func (r *untyped) homeArgs(h home) []any {
 	args := slices.Clone(h.owner)
 	if len(r.home) > len(args) {
@@ -192,10 +178,10 @@ func (r *untyped) moveTx(ctx context.Context, tx *onerow.Tx, h lockedRow, id any
 // noteNewOwner tells what counts the active rows of an owner that one has left the old owner and come to the
 // new one. It is the one place for that, in the transaction of the move, behind the write of the row.
 func (r *untyped) noteNewOwner(ctx context.Context, tx *onerow.Tx, h lockedRow, m move) error {
-	if !m.changesOwner {
-		if r.ordersBy(m.columns) {
-			return r.mark(ctx, tx, h.owner)
-		}
+	switch {
+	case !m.changesOwner && r.ordersBy(m.columns):
+		return r.mark(ctx, tx, h.owner)
+	case !m.changesOwner:
 		return nil
 	}
 	if err := r.handOver(ctx, tx, &h, m.to.owner); err != nil {

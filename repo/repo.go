@@ -113,7 +113,11 @@ func declared(plan schema.Plan, resource string) (*untyped, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &untyped{res: res, home: homeColumns(res)}
+	r := &untyped{res: res, home: res.Owners()}
+	if column := res.Parent.Column; column != "" && !slices.Contains(r.home, column) {
+		r.home = append(r.home, column)
+	}
+	r.home = slices.Clip(r.home)
 	r.unscoped = r
 	if r.ancestors, err = ancestorsOf(plan, res); err != nil {
 		return nil, err

@@ -109,7 +109,6 @@ func (r *untyped) vocabulary() map[string]string {
 		"nameKey":     nameKey,
 		"ownerIs":     conditions(r.res.Owners()),
 		"inArchive":   "0", // whether the archive has the id of an active row
-		"sameOwner":   r.sameOwner(),
 		"shared":      ident.Quotes(r.res.Shared()...),
 		"kept":        kept,
 		"named":       named,
@@ -125,6 +124,9 @@ func (r *untyped) vocabulary() map[string]string {
 	}
 	if r.res.Archive != "" {
 		words["inArchive"] = "EXISTS (SELECT 1 FROM " + words["archive"] + " AS twin WHERE twin." + id + " = " + words["active"] + "." + id + ")"
+	}
+	for _, column := range r.res.Owners() { // of an archived row and an active one, AS other
+		words["sameOwner"] += "other." + ident.Quote(column) + " = " + words["archive"] + "." + ident.Quote(column) + " AND "
 	}
 	if r.res.Quota.Flag != "" {
 		words["withinQuota"] = ident.Quote(r.res.Quota.Flag) + " = 0, "

@@ -135,6 +135,9 @@ func (r *untyped) holderQuery(x uniqueIndex, w attempt) (from string, args []any
 	case schema.Archived:
 		from, args = from+` JOIN {archive} me ON me.{id} = ?`, []any{w.id}
 	}
+	unchanged := slices.DeleteFunc(r.res.Shared(), func(c string) bool { // by any verb, beside what it writes
+		return c == r.res.Quota.Flag || c == r.res.Guard || c == schema.ColVersion || c == schema.ColUpdatedAt
+	})
 	var conditions []string
 	for _, column := range x.columns {
 		name := ident.Quote(column)
@@ -145,7 +148,7 @@ func (r *untyped) holderQuery(x uniqueIndex, w attempt) (from string, args []any
 			return "", nil
 		case i >= 0:
 			conditions, args = append(conditions, "h."+name+" = ?"), append(args, r.comparable(column, w.args[i]))
-		case w.from != "" && slices.ContainsFunc(r.unchangedColumns(), same):
+		case w.from != "" && slices.ContainsFunc(unchanged, same):
 			conditions = append(conditions, "h."+name+" = me."+name)
 		default:
 			return "", nil
@@ -157,17 +160,11 @@ func (r *untyped) holderQuery(x uniqueIndex, w attempt) (from string, args []any
 	return r.text(from) + " WHERE " + strings.Join(conditions, " AND "), args
 }
 
-// unchangedColumns are those that no verb changes beside what it writes.
-func (r *untyped) unchangedColumns() []string {
-	return slices.DeleteFunc(r.res.Shared(), func(c string) bool {
-		return c == r.res.Quota.Flag || c == r.res.Guard || c == schema.ColVersion || c == schema.ColUpdatedAt
-	})
-}
-
 // comparable is an argument in the form in which a column compares it over its index:
 // text as text, for bytes have another collation, and a number makes the column one.
 func (r *untyped) comparable(column string, arg any) any {
-	if isText(columnType(r.res, column)) {
+	word := typeWord(columnType(r.res, column))
+	if strings.HasSuffix(word, "char") || strings.HasSuffix(word, "text") || slices.Contains([]string{"enum", "set", "national"}, word) {
 		return string(plainText(arg))
 	}
 	return arg

@@ -36,7 +36,7 @@ func value(v any) (any, error) {
 			return nil, nil
 		}
 		return value(rv.Elem().Interface())
-	case isNullOf(rv.Type()):
+	case rv.Type().PkgPath() == "database/sql" && strings.HasPrefix(rv.Type().Name(), "Null["): // its Value refuses a great uint64
 		if !rv.FieldByName("Valid").Bool() {
 			return nil, nil
 		}
@@ -66,11 +66,6 @@ func value(v any) (any, error) {
 		return rv.Bytes(), nil
 	}
 	return nil, fmt.Errorf("a %s is no value of a statement; give it a Value method (driver.Valuer)", rv.Type())
-}
-
-// isNullOf: the Value method of sql.Null[uint64] refuses what is above the largest int64.
-func isNullOf(t reflect.Type) bool {
-	return t.PkgPath() == reflect.TypeFor[sql.Null[int]]().PkgPath() && strings.HasPrefix(t.Name(), "Null[")
 }
 
 // isNull says whether the driver is given NULL.
@@ -109,11 +104,41 @@ func typeWord(columnType string) string {
 	return word
 }
 
-// isText says whether a declared type has a character set.
-func isText(columnType string) bool {
-	word := typeWord(columnType)
-	return strings.HasSuffix(word, "char") || strings.HasSuffix(word, "text") || word == "enum" || word == "set" || word == "national"
-}
-
 // datetime is the text of a DATETIME(6).
 const datetime = "2006-01-02 15:04:05.000000"
+
+// timeTarget scans microseconds since 1970 into a field, see isTime.
+type timeTarget struct{ field reflect.Value }
+
+// Scan implements sql.Scanner.
+func (t *timeTarget) Scan(src any) error {
+	var micros int64
+	switch v := src.(type) {
+	case nil:
+		t.field.SetZero()
+		return nil
+	case int64:
+		micros = v
+	case []byte:
+		n, err := strconv.ParseInt(string(v), 10, 64)
+		if err != nil {
+			return err
+		}
+		micros = n
+	default:
+		return fmt.Errorf("repo: microseconds came as %T", src)
+	}
+	at := time.UnixMicro(micros).UTC()
+	switch to := t.field.Addr().Interface().(type) {
+	case *time.Time:
+		*to = at
+	case **time.Time:
+		p := at // which alone leaves the stack
+		*to = &p
+	case *sql.NullTime:
+		*to = sql.NullTime{Time: at, Valid: true}
+	case *sql.Null[time.Time]:
+		*to = sql.Null[time.Time]{V: at, Valid: true}
+	}
+	return nil
+}
