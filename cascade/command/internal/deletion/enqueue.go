@@ -54,9 +54,17 @@ func (c *Enqueue) Validate() error {
 }
 
 // Run queues the job, or the jobs.
-func (c *Enqueue) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
+func (c *Enqueue) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
+	node, err := target.Node(plan, c.Resource)
+	if err != nil {
+		return err
+	}
+	db, err := a.OpenMigrated(ctx)
+	if err != nil {
+		return err
+	}
 	if c.ID == "" {
-		return c.many(ctx, a, plan, db)
+		return c.many(ctx, a, plan, node, db)
 	}
 	root, err := target.Typed(ctx, db, plan, c.Resource, c.ID)
 	if err != nil {

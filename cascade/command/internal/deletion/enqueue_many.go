@@ -17,11 +17,7 @@ import (
 const rootsPerPage = 500
 
 // many queues the rows of a condition or a query.
-func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
-	node, err := target.Node(plan, c.Resource)
-	if err != nil {
-		return err
-	}
+func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan, node schema.Node, db *sql.DB) error {
 	s, err := newSelection(ctx, db, plan, node, c.Where, c.Query)
 	if err != nil {
 		return err

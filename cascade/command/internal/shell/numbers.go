@@ -11,7 +11,7 @@ type JobNumber int64
 // Validate refuses what cannot be one.
 func (n JobNumber) Validate() error {
 	if n < 1 {
-		return usage.Errorf("%d is no job's number: see %s jobs", n, output.ProgramName)
+		return usage.Errorf("%d is no job's number, for <job> or --job: see %s jobs", n, output.ProgramName)
 	}
 	return nil
 }
