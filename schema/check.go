@@ -28,7 +28,7 @@ func (p Plan) Check() error {
 		c.resource(r)
 		c.keys(r)
 		c.retention(r.Retention, false, func(col string) bool {
-			return slices.Contains(r.Shared(), col) || col == ColArchivedAt && r.Archive != ""
+			return slices.Contains(r.Shared(), col) || col == ident.ColArchivedAt && r.Archive != ""
 		})
 		for _, l := range r.Limits {
 			c.limit(r, l)
@@ -92,7 +92,7 @@ func (c *checker) resource(r Resource) {
 	}
 	shared := r.Shared()
 	c.identifiers(append(r.Tables(), shared...))
-	all := append(slices.Clone(shared), ColArchivedAt, ColDeletionID, ColDeletedFrom)
+	all := append(slices.Clone(shared), ident.ColArchivedAt, ident.ColDeletionID, ident.ColDeletedFrom)
 	for i, col := range all {
 		if colset.Has(all[:i], col) {
 			c.say("the column %q is declared twice", col)

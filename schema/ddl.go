@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/shape"
@@ -47,13 +48,13 @@ func (r Resource) Shape() []shape.Table {
 		return []shape.Table{active}
 	}
 	archive := shape.Table{Name: r.Archive, Columns: shaped(append(r.columns(keytype.Plain(r.IDType)),
-		Column{ColArchivedAt, shape.TypeTime},
-		Column{ColDeletionID, "BIGINT NULL"},
-		Column{ColDeletedFrom, "VARBINARY(8) NULL"},
+		Column{ident.ColArchivedAt, shape.TypeTime},
+		Column{ident.ColDeletionID, "BIGINT NULL"},
+		Column{ident.ColDeletedFrom, "VARBINARY(8) NULL"},
 	))}
 	archive.Indexes = append(archive.Indexes, r.primaryKey())
 	if owners := r.Owners(); len(owners) > 0 {
-		archive.Indexes = append(archive.Indexes, shape.Index{Name: "shown", Columns: append(owners, ColDeletionID, r.ID), Why: "lists of archived rows pass over hidden ones by it", Lists: true})
+		archive.Indexes = append(archive.Indexes, shape.Index{Name: "shown", Columns: append(owners, ident.ColDeletionID, r.ID), Why: "lists of archived rows pass over hidden ones by it", Lists: true})
 	}
 	if r.Parent.Column != "" {
 		archive.Indexes = append(archive.Indexes, r.parentIndex())
@@ -82,7 +83,7 @@ func (r Resource) columns(id string) []Column {
 	}
 	if r.Named() {
 		cols = append(cols, Column{r.Label.Column, shape.TypeLabel}, Column{r.Label.Key, shape.TypeKey},
-			Column{ColStemKey, shape.TypeKey}, Column{ColCopyNo, shape.TypeCopyNo})
+			Column{ident.ColStemKey, shape.TypeKey}, Column{ident.ColCopyNo, shape.TypeCopyNo})
 	}
 	if r.Quota.Flag != "" {
 		cols = append(cols, Column{r.Quota.Flag, shape.TypeFlag})
@@ -90,7 +91,7 @@ func (r Resource) columns(id string) []Column {
 	if r.Guard != "" {
 		cols = append(cols, Column{r.Guard, shape.TypeGuard})
 	}
-	cols = append(cols, Column{ColVersion, shape.TypeVersion}, Column{ColCreatedAt, shape.TypeTime}, Column{ColUpdatedAt, shape.TypeTime})
+	cols = append(cols, Column{ident.ColVersion, shape.TypeVersion}, Column{ident.ColCreatedAt, shape.TypeTime}, Column{ident.ColUpdatedAt, shape.TypeTime})
 	return append(cols, r.Columns...)
 }
 
@@ -124,7 +125,7 @@ func (r Resource) activeIndexes() []shape.Index {
 	if r.Named() {
 		indexes = append(indexes,
 			shape.Index{Name: "one_name", Columns: append(r.Owners(), r.Label.Key), Unique: true, Why: "it decides who has a name"},
-			shape.Index{Name: "next_copy", Columns: append(r.Owners(), ColStemKey, ColCopyNo), Why: "activating finds the next copy number by it"})
+			shape.Index{Name: "next_copy", Columns: append(r.Owners(), ident.ColStemKey, ident.ColCopyNo), Why: "activating finds the next copy number by it"})
 	}
 	if owners := r.Owners(); len(owners) > 0 {
 		indexes = append(indexes, shape.Index{Name: "owner_id", Columns: append(owners, r.ID), Why: "lists of active rows read it", Lists: true})

@@ -3,6 +3,7 @@ package schema
 import (
 	"slices"
 
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/shape"
 )
@@ -19,7 +20,7 @@ func (r Resource) ListIndex(state State, equal []string, sort string) (name stri
 	fixed := slices.Concat(r.Owners(), equal)
 	if state == Archived && r.Archive != "" {
 		t = r.Shape()[1]
-		fixed = append(fixed, ColDeletionID)
+		fixed = append(fixed, ident.ColDeletionID)
 	}
 	order := []string{sort, r.ID}
 	if sort == r.ID {
@@ -57,7 +58,7 @@ func (r Resource) archivedIndexes(given []shape.Index) []shape.Index {
 		if !x.Archived {
 			continue
 		}
-		columns := slices.Insert(slices.Clone(x.Columns), min(len(r.Owners()), len(x.Columns)), ColDeletionID)
+		columns := slices.Insert(slices.Clone(x.Columns), min(len(r.Owners()), len(x.Columns)), ident.ColDeletionID)
 		name := shape.IndexName(x.Columns, shape.Names(slices.Concat(given, added)))
 		added = append(added, shape.Index{Name: name, Columns: columns, Why: "lists of archived rows read it, and pass over hidden ones", Lists: true})
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
 )
 
@@ -65,7 +66,7 @@ func (p Plan) filled(r Resource) Resource {
 	}
 	r.Trash = cmp.Or(r.Trash, p.Trash)
 	if p.Cluster && r.Guard == "" && p.isAbove(r.Name) {
-		r.Guard = ColGuard
+		r.Guard = ident.ColGuard
 	}
 	return r.withDefaults()
 }

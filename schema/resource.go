@@ -130,20 +130,6 @@ type Index struct {
 	Archived bool `yaml:"archived,omitempty"`
 }
 
-// The toolkit's columns of a resource's tables, beside those that the resource
-// names itself.
-const (
-	ColStemKey     = "stem_key"     // name key without its copy token
-	ColCopyNo      = "copy_no"      // number of the copy token, 0 without one
-	ColVersion     = "version"      // +1 with every write but those of the quota flag and the guard
-	ColGuard       = "guard"        // +1 with every row that comes below, in a plan for a cluster
-	ColCreatedAt   = "created_at"   // UTC
-	ColUpdatedAt   = "updated_at"   // UTC
-	ColArchivedAt  = "archived_at"  // archive only
-	ColDeletionID  = "deletion_id"  // archive only: set while a deletion can be cancelled
-	ColDeletedFrom = "deleted_from" // archive only: where a cancelled deletion puts the row back
-)
-
 // NoTenant is the tenant of a resource that has none: the tenants themselves, what all of them share.
 var NoTenant = Column{Name: "-"}
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema/internal/shape"
 )
 
@@ -33,11 +34,8 @@ type Retention struct {
 	Zone string `yaml:"zone,omitempty"`
 }
 
-// DefaultRate is the [Retention].Rate of a policy that says none, and mostRate the greatest.
-const (
-	DefaultRate = 100
-	mostRate    = 10_000
-)
+// mostRate is the greatest [Retention].Rate.
+const mostRate = 10_000
 
 // String is the policy on one line, as the plan spells it.
 func (r Retention) String() string {
@@ -115,7 +113,7 @@ func Latest(at time.Time, zone *time.Location) time.Time {
 // retentionIndexes are those that the policy needs in one of the resource's tables, unless one of the given
 // does it.
 func (r Resource) retentionIndexes(archive bool, given []shape.Index) []shape.Index {
-	if r.Retention == nil || r.Retention.Column == ColArchivedAt && !archive {
+	if r.Retention == nil || r.Retention.Column == ident.ColArchivedAt && !archive {
 		return nil
 	}
 	column := r.Retention.Column
@@ -130,7 +128,7 @@ func (n Node) RetentionTables() []string {
 	switch {
 	case n.Retention == nil:
 		return nil
-	case n.Managed && n.Retention.Column == ColArchivedAt:
+	case n.Managed && n.Retention.Column == ident.ColArchivedAt:
 		return n.Tables[1:]
 	}
 	return n.Tables
@@ -138,7 +136,7 @@ func (n Node) RetentionTables() []string {
 
 // RetentionZone is the time zone of the policy's column, if that has none of its own.
 func (n Node) RetentionZone() (*time.Location, error) {
-	if n.Managed && slices.Contains([]string{ColCreatedAt, ColUpdatedAt, ColArchivedAt}, n.Retention.Column) {
+	if n.Managed && slices.Contains([]string{ident.ColCreatedAt, ident.ColUpdatedAt, ident.ColArchivedAt}, n.Retention.Column) {
 		return time.UTC, nil
 	}
 	return n.Retention.location()

@@ -74,7 +74,7 @@ type Node struct {
 	// Key are the columns of the primary key.
 	Key []string
 	// Managed says that the toolkit made the tables: rows of the archive table may be
-	// hidden by a deletion ([ColDeletionID]).
+	// hidden by a deletion (deletion_id is set).
 	Managed bool
 	// Asset is the column that names an external asset, or empty.
 	Asset string

@@ -56,14 +56,6 @@ func (a Age) String() string {
 	}
 }
 
-// The columns that a trash table has beside those of the table whose rows it keeps. The first two are in its
-// key, before that of the table.
-const (
-	ColTrashJob  = "onerow_job"  // that has deleted the row
-	ColTrashStep = "onerow_step" // how many statements of the job had kept rows before
-	ColTrashLost = "onerow_lost" // over which edges the row referred to one that was not there; 0: over none
-)
-
 // trashPrefix begins the names of trash tables, and longestName is how many characters a table's name has.
 const (
 	trashPrefix = "onerow_trash_"

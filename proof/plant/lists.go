@@ -17,7 +17,7 @@ var listBugs = []bug{
 	{"MariaDB may take any index for a list", "./repo", "TestListCosts", []change{{"repo/list_query.go",
 		`" /*M! FORCE INDEX ("`, `" /* FORCE INDEX ("`}}},
 	{"an index of the archive has hidden rows among the others", "./schema", "TestListIndex", []change{{"schema/lists.go",
-		`min(len(r.Owners()), len(x.Columns)), ColDeletionID)`, `len(x.Columns), ColDeletionID)`}}},
+		`min(len(r.Owners()), len(x.Columns)), ident.ColDeletionID)`, `len(x.Columns), ident.ColDeletionID)`}}},
 	{"an index that descends in part is good for lists", "./schema/live", "TestVerifyListIndex", []change{{"schema/internal/dict/index.go",
 		`(n < 2 || have.Falls[n-1] == have.Falls[n-2])`, `(n < 2 || have.Falls[n-1] == have.Falls[n-2] || true)`}}},
 }

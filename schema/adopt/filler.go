@@ -65,11 +65,11 @@ func newFiller(ctx context.Context, db onerow.DB, plan schema.Plan, resource str
 // side makes what is known of a table into its statements.
 func (f *filler) side(a *Adoption, table string) *side {
 	s, found := &side{name: table}, a.found.TableOrEmpty(table)
-	filled := []string{f.res.Label.Key, schema.ColStemKey, schema.ColCopyNo}
+	filled := []string{f.res.Label.Key, ident.ColStemKey, ident.ColCopyNo}
 	var lacks []string
 	for _, name := range a.laterNotNull[table] {
 		switch name {
-		case schema.ColCreatedAt, schema.ColUpdatedAt, schema.ColArchivedAt:
+		case ident.ColCreatedAt, ident.ColUpdatedAt, ident.ColArchivedAt:
 			now := "UTC_TIMESTAMP(6)"
 			if c := found.Column(name); c != nil && c.Data == "timestamp" {
 				now = "CURRENT_TIMESTAMP(6)" // it is the session's, and stored as the moment that it is

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/shape"
@@ -58,9 +59,9 @@ func (a *adopter) addColumn(t *dict.Table, c shape.Column) {
 // filledBy says who gives a new column its values.
 func filledBy(r schema.Resource, column string) string {
 	switch column {
-	case r.Label.Key, schema.ColStemKey, schema.ColCopyNo:
+	case r.Label.Key, ident.ColStemKey, ident.ColCopyNo:
 		return "cascade-worker adopt --backfill gives it " + verify.Content(r, column)
-	case schema.ColCreatedAt, schema.ColUpdatedAt, schema.ColArchivedAt:
+	case ident.ColCreatedAt, ident.ColUpdatedAt, ident.ColArchivedAt:
 		return "nobody knows that time of the rows that are there, so the backfill writes its own; fill it first where you know better"
 	}
 	return "fill it with " + verify.Content(r, column) + ", in batches; the backfill cannot know it"

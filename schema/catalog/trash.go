@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/dict"
@@ -70,7 +71,7 @@ func (c *Catalog) TrashColumns(table string, triggers []string) ([]string, error
 		}
 		columns = append(columns, f.Name)
 	}
-	want := append([]string{schema.ColTrashJob, schema.ColTrashStep}, have.Primary()...)
+	want := append([]string{ident.ColTrashJob, ident.ColTrashStep}, have.Primary()...)
 	if !slices.Equal(trash.Primary(), colset.Lower(want)) {
 		return nil, fmt.Errorf("%w: the primary key of %q is (%s), it should be (%s)", schema.ErrInvalidPlan, trash.Name,
 			strings.Join(trash.Primary(), ", "), strings.Join(want, ", "))

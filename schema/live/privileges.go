@@ -76,10 +76,10 @@ func Privileges(plan schema.Plan) []Privilege {
 	all := onTables(plan, func(n schema.Node, i int, read []string) []right {
 		columns := slices.Clone(read)
 		if n.Managed {
-			columns = append(columns, schema.ColCreatedAt)
+			columns = append(columns, ident.ColCreatedAt)
 		}
 		if n.Managed && i > 0 {
-			columns = append(columns, schema.ColDeletionID)
+			columns = append(columns, ident.ColDeletionID)
 		}
 		if slices.Contains(n.RetentionTables(), n.Tables[i]) {
 			columns, retains = append(columns, n.Retention.Column), true
@@ -117,7 +117,7 @@ func RestorePrivileges(plan schema.Plan) []Privilege {
 		}
 		switch {
 		case returns && i > 0:
-			rights = append(rights, right{verb: "UPDATE", columns: []string{schema.ColDeletionID}})
+			rights = append(rights, right{verb: "UPDATE", columns: []string{ident.ColDeletionID}})
 		case n.Trash > 0 && len(n.Parents) > 0:
 			rights = append(rights, right{verb: "UPDATE", columns: n.Parents[0].Columns})
 		}
@@ -142,7 +142,7 @@ func onTables(plan schema.Plan, rights func(n schema.Node, table int, read []str
 			}
 			var kept []right
 			for _, verb := range onTrash {
-				kept = append(kept, right{verb: verb, columns: append([]string{schema.ColTrashJob, schema.ColTrashStep, schema.ColTrashLost}, n.Key...)})
+				kept = append(kept, right{verb: verb, columns: append([]string{ident.ColTrashJob, ident.ColTrashStep, ident.ColTrashLost}, n.Key...)})
 			}
 			all = append(all, privilege(schema.TrashTable(table), kept...))
 		}

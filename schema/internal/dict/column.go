@@ -3,7 +3,6 @@ package dict
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -117,8 +116,6 @@ func (c *Column) Mismatch(other *Column) string {
 	return ""
 }
 
-var sizes = regexp.MustCompile(`^decimal\((\d+),(\d+)\)`)
-
 // lobs hold ever longer text, or bytes.
 var lobs = [][]string{{"tinytext", "text", "mediumtext", "longtext"}, {"tinyblob", "blob", "mediumblob", "longblob"}}
 
@@ -156,9 +153,6 @@ func (c *Column) Holds(other *Column) bool {
 }
 
 func scan(full string, digits, scale *int) bool {
-	if !sizes.MatchString(full) {
-		return false
-	}
 	_, err := fmt.Sscanf(full, "decimal(%d,%d)", digits, scale)
 	return err == nil
 }

@@ -25,7 +25,7 @@ const (
 
 // TrashProblem says why no server takes a trash table for the table, or nothing.
 func (t *Table) TrashProblem() string {
-	columns := []string{schema.ColTrashJob, schema.ColTrashStep, schema.ColTrashLost}
+	columns := []string{ident.ColTrashJob, ident.ColTrashStep, ident.ColTrashLost}
 	own := len(columns)
 	for i := range t.Columns {
 		f := &t.Columns[i]
@@ -54,8 +54,8 @@ func (t *Table) TrashProblem() string {
 
 // TrashDDL makes the trash table of a table.
 func (t *Table) TrashDDL() string {
-	lines := []string{"  " + schema.Quote(schema.ColTrashJob) + " " + shape.TypeID, "  " + schema.Quote(schema.ColTrashStep) + " " + shape.TypeID, "  " + schema.Quote(schema.ColTrashLost) + " " + shape.TypeFlag}
-	key := []string{schema.ColTrashJob, schema.ColTrashStep}
+	lines := []string{"  " + schema.Quote(ident.ColTrashJob) + " " + shape.TypeID, "  " + schema.Quote(ident.ColTrashStep) + " " + shape.TypeID, "  " + schema.Quote(ident.ColTrashLost) + " " + shape.TypeFlag}
+	key := []string{ident.ColTrashJob, ident.ColTrashStep}
 	for _, col := range t.Primary() {
 		key = append(key, t.Column(col).Name)
 	}

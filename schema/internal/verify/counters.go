@@ -40,12 +40,11 @@ func (d *seen) wantCounters(plan schema.Plan) []counter {
 			}
 		}
 	}
-	jobs := counter{"onerow_job", "id", true, []idKept{{"onerow_job_archive", "id"}}}
-	for _, table := range []string{"onerow_job_count", "onerow_job_plan", "onerow_job_detached", "onerow_parked"} {
-		jobs.kept = append(jobs.kept, idKept{table, "job_id"})
-	}
-	deletions := counter{"onerow_deletion", "id", true, []idKept{{"onerow_job", "deletion_id"}, {"onerow_job_archive", "deletion_id"}}}
-	for _, c := range []counter{jobs, deletions} {
+	for _, c := range []counter{
+		{"onerow_job", "id", true, []idKept{{"onerow_job_archive", "id"}, {"onerow_job_count", "job_id"}, {"onerow_job_plan", "job_id"},
+			{"onerow_job_detached", "job_id"}, {"onerow_parked", "job_id"}}},
+		{"onerow_deletion", "id", true, []idKept{{"onerow_job", "deletion_id"}, {"onerow_job_archive", "deletion_id"}}},
+	} {
 		if t := d.Table(c.table); t.IsTable() && t.Column(c.column).AutoIncrements() {
 			all = append(all, c)
 		}
@@ -67,7 +66,7 @@ func (d *seen) highestSQL(k idKept) string {
 	switch {
 	case !t.IsTable() || t.Column(k.column) == nil || dict.IntegerSize(t.Column(k.column).Data) == 0:
 		return ""
-	case k.column == schema.ColDeletionID:
+	case k.column == ident.ColDeletionID:
 		if slices.Equal(t.Primary(), []string{"id"}) {
 			return fmt.Sprintf(sqlLatest, schema.Quote(t.Name))
 		}

@@ -69,9 +69,10 @@ func (v *verifier) referenced(n, to schema.Node, e schema.Edge, above *dict.Tabl
 	v.report(ReferenceTwice, Difference{Table: above.Name, Problem: fmt.Sprintf("%q refers to (%s), of which no unique key makes sure that it is one row", n.Name, strings.Join(e.References, ", ")), Fix: words}, statement)
 }
 
-// edgeIndex looks for the index by which every batch finds children.
+// edgeIndex looks for the index by which every batch finds children. It begins with the edge's columns, and
+// the mark, in any order: without it, each batch would pass all rows that are marked.
 func (v *verifier) edgeIndex(e schema.Edge, have *dict.Table) {
-	want := indexedColumns(e)
+	want := colset.Lower(slices.Concat(e.Columns, marked(e)))
 	if v.indexed(have, fmt.Sprintf("every look for what is below %q reads the whole table", e.Table), func(t *dict.Table) bool {
 		return slices.ContainsFunc(t.Indexes, func(x dict.Index) bool { return x.Leads(want, e.When) >= 0 })
 	}) {
@@ -150,10 +151,6 @@ func (v *verifier) detaches(n schema.Node, e schema.Edge, have *dict.Table) {
 		}
 	}
 }
-
-// indexedColumns are the columns with which an index of the edge has to begin, in any order and lower case.
-// Without the mark among them, each batch would pass all rows that are marked.
-func indexedColumns(e schema.Edge) []string { return colset.Lower(slices.Concat(e.Columns, marked(e))) }
 
 // marked is the column that the edge marks, or none.
 func marked(e schema.Edge) []string { return colset.Some(e.OnDelete.Mark()) }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/shape"
@@ -40,13 +41,13 @@ func Fills(ddl string) bool {
 // Content says what belongs into a column of the toolkit's that is filled afterwards.
 func Content(r schema.Resource, column string) string {
 	switch column {
-	case r.Label.Key, schema.ColStemKey, schema.ColCopyNo:
+	case r.Label.Key, ident.ColStemKey, ident.ColCopyNo:
 		return fmt.Sprintf("the Key, StemKey and Copy that names.Kind(%q).Parse returns for its %s", r.Label.Kind, r.Label.Column)
 	case r.Owner, r.TenantColumn():
 		return "whose row it is"
 	case r.Parent.Column:
 		return "the id of the row above"
-	case schema.ColCreatedAt, schema.ColUpdatedAt, schema.ColArchivedAt:
+	case ident.ColCreatedAt, ident.ColUpdatedAt, ident.ColArchivedAt:
 		return "a time in UTC"
 	case r.ID:
 		return "a number that no row of the active table and of the archive has"
@@ -56,7 +57,7 @@ func Content(r schema.Resource, column string) string {
 
 // addFix is what to do about a column that is not there.
 func addFix(r schema.Resource, table string, c shape.Column) (words, statement string) {
-	derived := r.Named() && (c.Name == r.Label.Key || c.Name == schema.ColStemKey || c.Name == schema.ColCopyNo)
+	derived := r.Named() && (c.Name == r.Label.Key || c.Name == ident.ColStemKey || c.Name == ident.ColCopyNo)
 	if Fills(c.Type) && !derived {
 		return "", "ALTER TABLE " + schema.Quote(table) + " ADD COLUMN " + schema.Quote(c.Name) + " " + c.Type
 	}
@@ -107,7 +108,7 @@ func (v *verifier) modifyFix(r schema.Resource, w WantColumn, t *dict.Table, c *
 // something.
 func convert(r schema.Resource, w WantColumn, c *dict.Column) string {
 	switch {
-	case w.Name == r.Label.Key || w.Name == schema.ColStemKey:
+	case w.Name == r.Label.Key || w.Name == ident.ColStemKey:
 		return fmt.Sprintf("drop it with its indexes and add it again NULLable; fill it in every row with %s; then make it %s", Content(r, w.Name), w.DDL)
 	case c.Data == "timestamp":
 		return "set the session's time_zone to '+00:00' and in that session make it " + w.DDL + " (in another time zone the change moves every value)"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/dict"
@@ -122,23 +123,23 @@ func Wanted(r schema.Resource, c shape.Column) WantColumn {
 		if strings.Contains(strings.ToUpper(r.IDType), "AUTO_INCREMENT") {
 			w.Why = "a row gets its id in the active table and keeps it in the archive"
 		}
-	case schema.ColVersion:
+	case ident.ColVersion:
 		w.Is, w.Min = Integer, 4
 	case r.Guard:
 		w.Is, w.Min, w.Why = Integer, 8, "without it a row can come below one that another node deletes"
-	case schema.ColCopyNo:
+	case ident.ColCopyNo:
 		w.Is, w.Min, w.Why = Integer, 3, "copies are numbered up to 999,999"
 	case r.Quota.Flag:
 		w.Is, w.Min = Integer, 1
-	case schema.ColDeletionID:
+	case ident.ColDeletionID:
 		w.Is, w.Min = Integer, 8
 	case r.Label.Column:
 		w.Is, w.Min, w.Why = Characters, 200, "names have up to 200 characters of any kind"
-	case r.Label.Key, schema.ColStemKey:
+	case r.Label.Key, ident.ColStemKey:
 		w.Is, w.Min, w.Why = VariableBytes, 1020, "keys are compared byte by byte; a collation would decide otherwise, and pad"
-	case schema.ColDeletedFrom:
+	case ident.ColDeletedFrom:
 		w.Is, w.Min = VariableBytes, 8
-	case schema.ColCreatedAt, schema.ColUpdatedAt, schema.ColArchivedAt:
+	case ident.ColCreatedAt, ident.ColUpdatedAt, ident.ColArchivedAt:
 		w.Is, w.Why = UTCTime, "times are UTC in microseconds and must not follow a session's time zone"
 	case r.Owner, r.TenantColumn():
 		w.Is, w.Min = keyFamily(c.Type)
@@ -170,5 +171,5 @@ func keyFamily(declared string) (Family, int64) {
 // isGuard says whether a column is the guard of a plan for a cluster. A plan that is not for one lets it be:
 // it is added before the first program has such a plan, and dropped after the last one.
 func isGuard(c *dict.Column) bool {
-	return strings.EqualFold(c.Name, schema.ColGuard) && c.Data == "bigint" && strings.Contains(c.Full, "unsigned") && !c.Nullable && c.HasDefault
+	return strings.EqualFold(c.Name, ident.ColGuard) && c.Data == "bigint" && strings.Contains(c.Full, "unsigned") && !c.Nullable && c.HasDefault
 }
