@@ -104,7 +104,7 @@ const (
 func retentionTurnOf(p schema.Retention) (rows int, every time.Duration) {
 	rate := p.Rate
 	if rate == 0 {
-		rate = schema.DefaultRate
+		rate = 100 // as schema.Retention says
 	}
 	rows = max(1, int(rate*retentionTurn.Seconds()))
 	return rows, time.Duration(math.Ceil(float64(rows) / rate * float64(time.Second)))

@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/guard"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/wire"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
@@ -97,7 +98,7 @@ func references(plan schema.Plan) map[string]string {
 		for _, archive := range n.Tables[1:] {
 			refs[archive+"."+n.Key[0]] = first[n.Name]
 			if n.Managed {
-				refs[archive+"."+schema.ColDeletionID] = "onerow_job.deletion_id"
+				refs[archive+"."+ident.ColDeletionID] = "onerow_job.deletion_id"
 			}
 		}
 	}

@@ -67,9 +67,9 @@ func (r *untyped) copiedValues() (kept, named string) {
 		switch column {
 		case r.res.Quota.Flag:
 			value = "0"
-		case schema.ColVersion:
+		case ident.ColVersion:
 			value = "version + 1"
-		case schema.ColUpdatedAt:
+		case ident.ColUpdatedAt:
 			value = "UTC_TIMESTAMP(6)"
 		}
 		if i > 0 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/limit"
 	"github.com/onerow/onerow/quota"
@@ -154,7 +155,7 @@ func (r *untyped) mark(ctx context.Context, tx *onerow.Tx, owners ...[]any) erro
 // an active row changes: the given ones, or those that every write changes.
 func (r *untyped) ordersBy(columns []string) bool {
 	by := r.res.Quota.By
-	return r.res.Quota.Flag != "" && (by == schema.ColVersion || by == schema.ColUpdatedAt || slices.Contains(columns, by))
+	return r.res.Quota.Flag != "" && (by == ident.ColVersion || by == ident.ColUpdatedAt || slices.Contains(columns, by))
 }
 
 // result is an onerow.Result of any type.

@@ -157,7 +157,7 @@ func (r *untyped) nameColumns() []string {
 	if !r.res.Named() {
 		return nil
 	}
-	return []string{r.res.Label.Column, r.res.Label.Key, schema.ColStemKey, schema.ColCopyNo}
+	return []string{r.res.Label.Column, r.res.Label.Key, ident.ColStemKey, ident.ColCopyNo}
 }
 
 // ifJoined is the lock that a read needs in a caller's transaction, whose snapshot may be old.

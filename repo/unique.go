@@ -136,7 +136,7 @@ func (r *untyped) holderQuery(x uniqueIndex, w attempt) (from string, args []any
 		from, args = from+` JOIN {archive} me ON me.{id} = ?`, []any{w.id}
 	}
 	unchanged := slices.DeleteFunc(r.res.Shared(), func(c string) bool { // by any verb, beside what it writes
-		return c == r.res.Quota.Flag || c == r.res.Guard || c == schema.ColVersion || c == schema.ColUpdatedAt
+		return c == r.res.Quota.Flag || c == r.res.Guard || c == ident.ColVersion || c == ident.ColUpdatedAt
 	})
 	var conditions []string
 	for _, column := range x.columns {

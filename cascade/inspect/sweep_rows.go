@@ -63,9 +63,9 @@ func newAssetTable(found *graph.Table, grace time.Duration) assetTable {
 	t.bytes = strings.HasSuffix(kind, "binary") || strings.HasSuffix(kind, "blob")
 	t.plain = t.bytes || strings.EqualFold(found.Asset.Charset, "utf8mb4")
 	if found.Node.Managed {
-		t.only = fmt.Sprintf(" AND %s < UTC_TIMESTAMP(6) - INTERVAL %d MICROSECOND", schema.ColUpdatedAt, grace.Microseconds())
+		t.only = fmt.Sprintf(" AND %s < UTC_TIMESTAMP(6) - INTERVAL %d MICROSECOND", ident.ColUpdatedAt, grace.Microseconds())
 		if !found.Active {
-			t.only += fmt.Sprintf(" AND %s IS NULL", schema.ColDeletionID)
+			t.only += fmt.Sprintf(" AND %s IS NULL", ident.ColDeletionID)
 		}
 	}
 	return t

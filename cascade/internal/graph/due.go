@@ -202,7 +202,7 @@ func (d *Due) from(after *DueRow) string {
 		where += " AND " + d.column + " >= " + at + " AND (" + ways + ")"
 	}
 	if d.table.Node.Managed && !d.table.Active {
-		where += " AND " + schema.ColDeletionID + " IS NULL"
+		where += " AND " + ident.ColDeletionID + " IS NULL"
 	}
 	return " FROM " + d.table.From + d.index + " WHERE " + where
 }

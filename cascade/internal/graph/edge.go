@@ -226,6 +226,6 @@ func (t *Trash) LostSQL(via *Edge, viaLost bool) string {
 // WasLost is the condition that the row in the trash, under the alias c, referred over the edge to what was
 // not there when it was deleted.
 func (s *Source) WasLost() string {
-	column := "c." + ident.Quote(schema.ColTrashLost)
+	column := "c." + ident.Quote(ident.ColTrashLost)
 	return fmt.Sprintf("(%s = 1 OR %s < 0 AND MOD(-%s DIV %d, 2) = 1)", column, column, column, s.Trash.bits[s.Edge])
 }

@@ -182,7 +182,7 @@ func newTrash(declared schema.Node, table string, cat *catalog.Catalog) (*Trash,
 		}
 	}
 	for _, column := range cat.Columns(schema.TrashTable(table)) {
-		if own := []string{schema.ColTrashJob, schema.ColTrashStep, schema.ColTrashLost}; !slices.Contains(own, column.Name) && !t.Has([]string{column.Name}) {
+		if own := []string{ident.ColTrashJob, ident.ColTrashStep, ident.ColTrashLost}; !slices.Contains(own, column.Name) && !t.Has([]string{column.Name}) {
 			t.Dropped = append(t.Dropped, column.Name)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/cascade/internal/trash"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/rowkey"
-	"github.com/onerow/onerow/schema"
 )
 
 // Job is what a restore has to know of the job.
@@ -200,7 +200,7 @@ func (a *attempt) inTrash(n needed, steps []int64) string {
 	for _, t := range n.node.Tables {
 		if t.Trash != nil {
 			any = append(any, fmt.Sprintf("EXISTS (SELECT 1 FROM %s AS k FORCE INDEX (PRIMARY) WHERE k.%s = %d AND k.%s IN (%s) AND %s)",
-				t.Trash.From, schema.ColTrashJob, a.step.Job, schema.ColTrashStep, strings.Join(list, ", "), n.equal(t)))
+				t.Trash.From, ident.ColTrashJob, a.step.Job, ident.ColTrashStep, strings.Join(list, ", "), n.equal(t)))
 		}
 	}
 	if len(any) == 0 {

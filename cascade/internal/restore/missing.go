@@ -15,7 +15,6 @@ import (
 	"github.com/onerow/onerow/cascade/internal/trash"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/rowkey"
-	"github.com/onerow/onerow/schema"
 )
 
 // Missing is what of a table, or of a resource, does not come back.
@@ -182,7 +181,7 @@ func rootMissing(ctx context.Context, db onerow.DB, job *Job, before, back bool)
 			continue
 		}
 		query := "SELECT n.kept_rows > 0, n.expires_at > UTC_TIMESTAMP(6), n.error FROM " + t.Trash.From + " AS k FORCE INDEX (PRIMARY) JOIN onerow_trash AS n FORCE INDEX (PRIMARY) ON n.job_id = k." +
-			schema.ColTrashJob + " AND n.step = k." + schema.ColTrashStep + " WHERE k." + schema.ColTrashJob + " = " + strconv.FormatInt(job.ID, 10) + " AND n.cut = '' AND " + t.Key.In("k", []rowkey.Key{job.Root})
+			ident.ColTrashJob + " AND n.step = k." + ident.ColTrashStep + " WHERE k." + ident.ColTrashJob + " = " + strconv.FormatInt(job.ID, 10) + " AND n.cut = '' AND " + t.Key.In("k", []rowkey.Key{job.Root})
 		err := onerow.Query(ctx, db, query, nil, func(r *sql.Rows) error {
 			var left, alive bool
 			var reason sql.NullString
@@ -241,7 +240,7 @@ func Dropped(ctx context.Context, db onerow.DB, g *graph.Graph, job int64) (all 
 			}
 			for _, column := range t.Trash.Dropped {
 				var n int64
-				query := "SELECT COUNT(k." + ident.Quote(column) + ") FROM " + t.Trash.From + " AS k FORCE INDEX (PRIMARY) WHERE k." + schema.ColTrashJob + " = " + strconv.FormatInt(job, 10)
+				query := "SELECT COUNT(k." + ident.Quote(column) + ") FROM " + t.Trash.From + " AS k FORCE INDEX (PRIMARY) WHERE k." + ident.ColTrashJob + " = " + strconv.FormatInt(job, 10)
 				if err := onerow.QueryRow(ctx, db, query, nil, &n); err != nil {
 					return nil, err
 				}

@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/catalog"
@@ -95,7 +96,7 @@ func (f Finder) read(ctx context.Context, db onerow.DB, keys []rowkey.Key, row f
 		case f.Node.Managed && i == 0:
 			from = "'" + queue.FromOperator + "', NULL"
 		case f.Node.Managed:
-			from = fmt.Sprintf("IF(%s IS NULL, '"+queue.FromOperator+"', 'archive'), %[1]s", schema.Quote(schema.ColDeletionID))
+			from = fmt.Sprintf("IF(%s IS NULL, '"+queue.FromOperator+"', 'archive'), %[1]s", schema.Quote(ident.ColDeletionID))
 		}
 		parts[i] = fmt.Sprintf("SELECT %s, %s FROM %s AS t WHERE %s", list, from, schema.Quote(table), f.Key.In("t", keys))
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/rowkey"
-	"github.com/onerow/onerow/schema"
 )
 
 // exactMode and exactZone are what rows are copied under, whatever the session has: zero dates and an id of 0
@@ -58,7 +57,7 @@ func (k *Keeper) Begin() {
 
 // copySQL copies rows on the server's side, along an index.
 func (k *Keeper) copySQL(t *graph.Table, index, where string, via Via) string {
-	return exactlyInsert + t.Trash.From + " (" + ident.Quotes(schema.ColTrashJob, schema.ColTrashStep, schema.ColTrashLost) + ", " + t.Trash.Columns + ") SELECT " +
+	return exactlyInsert + t.Trash.From + " (" + ident.Quotes(ident.ColTrashJob, ident.ColTrashStep, ident.ColTrashLost) + ", " + t.Trash.Columns + ") SELECT " +
 		strconv.FormatInt(k.job, 10) + ", " + strconv.FormatInt(k.last, 10) + ", " + t.Trash.LostSQL(via.Edge, via.Lost) + ", " + t.Trash.Columns +
 		" FROM " + t.From + " AS c" + index + " WHERE " + where
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/onerow/onerow/internal/dbtext"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/rowkey"
-	"github.com/onerow/onerow/schema"
 )
 
 // Step is what one statement of a job has kept.
@@ -54,7 +53,7 @@ func Steps(ctx context.Context, tx onerow.DB, job, before int64, most int) (step
 // In is the condition that rows of the trash table under an alias are of the step.
 func (s Step) In(alias string) string {
 	column := func(name string) string { return alias + "." + ident.Quote(name) }
-	return column(schema.ColTrashJob) + " = " + strconv.FormatInt(s.Job, 10) + " AND " + column(schema.ColTrashStep) + " = " + strconv.FormatInt(s.Number, 10)
+	return column(ident.ColTrashJob) + " = " + strconv.FormatInt(s.Job, 10) + " AND " + column(ident.ColTrashStep) + " = " + strconv.FormatInt(s.Number, 10)
 }
 
 // Read locks the rows of a step and reads them, as far as a worker knows them: keys and owners. It does not

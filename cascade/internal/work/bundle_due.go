@@ -11,7 +11,6 @@ import (
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/ident"
-	"github.com/onerow/onerow/schema"
 )
 
 // age is when a row's age began, and when it was made, in microseconds since 1970.
@@ -24,7 +23,7 @@ func ageColumns(t *graph.Table, wanted bool) string {
 		began = t.Due.Age
 	}
 	if wanted && t.Node.Managed {
-		made = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', " + schema.ColCreatedAt + ")"
+		made = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', " + ident.ColCreatedAt + ")"
 	}
 	return began + ", " + made
 }

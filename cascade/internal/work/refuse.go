@@ -10,8 +10,8 @@ import (
 	"github.com/onerow/onerow/cascade/internal/backoff"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/rowkey"
-	"github.com/onerow/onerow/schema"
 )
 
 // findRoot looks for the job's root, and refuses a row that is not the one which the job is about. Up to two
@@ -39,7 +39,7 @@ func (p *pass) findRoot(ctx context.Context) error {
 func unhiddenSQL(t *graph.Table, target Target) string {
 	log := fmt.Sprintf("FROM onerow_deletion AS d WHERE d.id = %d", target.DeletionID)
 	return fmt.Sprintf("SELECT COALESCE((SELECT d.deleted_from %s), ''), COALESCE((SELECT d.requested_at < t.%s %[1]s), 0) FROM %[3]s AS t WHERE %[4]s FOR UPDATE",
-		log, schema.ColCreatedAt, t.From, t.Key.In("t", []rowkey.Key{target.Root}))
+		log, ident.ColCreatedAt, t.From, t.Key.In("t", []rowkey.Key{target.Root}))
 }
 
 // refuseUnhidden refuses a root row that no deletion hides and that cannot be the one which the job is about:

@@ -11,8 +11,8 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/rowkey"
-	"github.com/onerow/onerow/schema"
 )
 
 // root is the root of a job: where it is, and what becomes of it.
@@ -54,7 +54,7 @@ func (e *eraser) rootOf(key rowkey.Key) (i int, err error) {
 func rootsSQL(t *graph.Table, first string, keys []rowkey.Key) string {
 	deletion := "NULL"
 	if t.Node.Managed && !t.Active {
-		deletion = schema.ColDeletionID
+		deletion = ident.ColDeletionID
 	}
 	return "SELECT " + first + ", " + deletion + ", " + t.Columns(nil) + " FROM " + t.From + " FORCE INDEX (PRIMARY) WHERE " + t.Key.In("", keys)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/schema"
 )
@@ -103,8 +104,8 @@ func (w *world) look(ctx context.Context) error {
 				continue
 			}
 			shown := schema.Quote(schema.TrashTable(table))
-			query := "SELECT k." + schematest.NumberColumn + ", cut, " + alive + " FROM " + shown + " AS k JOIN onerow_trash AS s ON s.job_id = k." + schema.ColTrashJob +
-				" AND s.step = k." + schema.ColTrashStep + " WHERE s.job_id = ? AND s.step > 0 AND s.kept_rows > 0"
+			query := "SELECT k." + schematest.NumberColumn + ", cut, " + alive + " FROM " + shown + " AS k JOIN onerow_trash AS s ON s.job_id = k." + ident.ColTrashJob +
+				" AND s.step = k." + ident.ColTrashStep + " WHERE s.job_id = ? AND s.step > 0 AND s.kept_rows > 0"
 			err = onerow.Query(ctx, w.db, query, []any{w.job}, func(rows *sql.Rows) error {
 				var number, cut string
 				var alive bool
@@ -123,7 +124,7 @@ func (w *world) look(ctx context.Context) error {
 			})
 			if c := w.shapes[table]; err == nil && !slices.Contains(c.Columns, "note") {
 				var n int64
-				err = onerow.QueryRow(ctx, w.db, "SELECT COUNT(note) FROM "+shown+" WHERE "+schema.ColTrashJob+" = ?", []any{w.job}, &n)
+				err = onerow.QueryRow(ctx, w.db, "SELECT COUNT(note) FROM "+shown+" WHERE "+ident.ColTrashJob+" = ?", []any{w.job}, &n)
 				if n > 0 {
 					t.dropped[table] = n
 				}
