@@ -55,7 +55,7 @@ type commandLine struct {
 	DDL      tables.DDL       `cmd:"" name:"ddl" help:"Print the CREATE TABLE statements of the plan's tables."`
 	Migrate  tables.Migrate   `cmd:"" help:"Create, remove or list the toolkit's own tables (onerow_*)."`
 	Purge    age.Purge        `cmd:"" help:"Remove what the toolkit's own tables keep for a while only: old jobs, audits, request ids, keys."`
-	Keys     records.Keys     `cmd:"" help:"Look at idempotency keys, release, complete, expire or purge them."`
+	Keys     records.Keys     `cmd:"" help:"Look at idempotency keys, release, complete or expire them."`
 	Serials  records.Serials  `cmd:"" help:"List series of numbers, find their gaps and overlaps."`
 }
 
