@@ -11,9 +11,9 @@ import (
 )
 
 // admit says whether a statement may be sent.
-func (tx *Tx) admit(ctx context.Context, query string) error {
-	if _, nested := tx.db.(*Tx); nested || tx.alone || tx.poison.Load() != nil || ctx.Err() != nil {
-		return nil // the outer one, or who sends it, says so
+func (tx *Tx) admit(ctx context.Context, s sqltext.Statement) error {
+	if _, nested := tx.db.(*Tx); nested || tx.alone || tx.poison.Load() != nil {
+		return nil // the outer one says so; alone or poisoned, there is nothing to keep
 	}
 	if tx.rows != nil {
 		if _, err := tx.rows.Columns(); err == nil { // an error says that they are closed
@@ -24,10 +24,7 @@ func (tx *Tx) admit(ctx context.Context, query string) error {
 	if err := tx.askSame(ctx); err != nil {
 		return err
 	}
-	if _, marks := wire.Marked(query); marks {
-		return nil
-	}
-	switch s := sqltext.Classify(query, sqltext.UTF8); {
+	switch {
 	case s.EndsTx():
 		return fmt.Errorf("%w: %s", ErrEndsTx, s.Kind)
 	case s.Kind == sqltext.Unclear && !tx.watched:

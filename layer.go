@@ -14,7 +14,7 @@ import (
 // PrepareContext prepares a statement, unless the transaction is poisoned. What the statement meets later
 // does not poison the Tx: on a pool of package pool the session sees it, on another pool return its error.
 func (tx *Tx) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
-	if err := tx.ready(ctx, query); err != nil {
+	if _, err := tx.ready(ctx, query); err != nil {
 		return nil, err
 	}
 	h, ok := tx.db.(interface {
@@ -32,7 +32,8 @@ func (tx *Tx) PrepareContext(ctx context.Context, query string) (*sql.Stmt, erro
 // is [ErrTxPoisoned], and nothing is sent. What only Scan reports does not poison the Tx, as with
 // [Tx.PrepareContext]; it does in [QueryRow].
 func (tx *Tx) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	if err := tx.ready(ctx, query); err != nil {
+	s, err := tx.ready(ctx, query)
+	if err != nil {
 		return failedRow(err)
 	}
 	h, ok := tx.db.(interface {
@@ -42,7 +43,7 @@ func (tx *Tx) QueryRowContext(ctx context.Context, query string, args ...any) *s
 		return failedRow(tx.lacks("QueryRowContext"))
 	}
 	row := h.QueryRowContext(ctx, query, args...)
-	tx.count(query, nil, row.Err())
+	tx.count(s, nil, row.Err())
 	_ = tx.note(row.Err(), query, args...) //nolint:errcheck // the row has it
 	return row
 }

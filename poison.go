@@ -1,7 +1,6 @@
 package onerow
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -22,41 +21,51 @@ type poison struct {
 // ExecContext runs a statement, unless the transaction is poisoned. What would end the transaction is not run
 // ([ErrEndsTx]), nor what finds the rows of a query open ([ErrRowsOpen]).
 func (tx *Tx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	if err := tx.ready(ctx, query); err != nil {
+	s, err := tx.ready(ctx, query)
+	if err != nil {
 		return nil, err
 	}
 	res, err := tx.db.ExecContext(ctx, query, args...)
 	if mysqlerr.Classify(err) == mysqlerr.ConnectionLost || mysqlerr.IsContext(err) {
 		tx.unanswered = true
 	}
-	tx.count(query, res, err)
+	tx.count(s, res, err)
 	return res, tx.note(err, query, args...)
 }
 
 // QueryContext runs a query, unless the transaction is poisoned, as ExecContext runs a statement. What
 // Rows.Err reports must be returned from the function that was given the transaction.
 func (tx *Tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if err := tx.ready(ctx, query); err != nil {
+	s, err := tx.ready(ctx, query)
+	if err != nil {
 		return nil, err
 	}
 	//nolint:rowserrcheck,sqlclosecheck // the caller's rows
 	rows, err := tx.db.QueryContext(ctx, query, args...)
 	tx.rows = rows
-	tx.count(query, nil, err)
+	tx.count(s, nil, err)
 	return rows, tx.note(err, query, args...)
 }
 
-// ready says why a statement may not be sent, or nil.
-func (tx *Tx) ready(ctx context.Context, query string) error {
+// ready reads a statement, and says why it may not be sent, or nil.
+func (tx *Tx) ready(ctx context.Context, query string) (s sqltext.Statement, err error) {
 	if err := tx.poisoned(); err != nil && !tx.mayUndo(query) {
-		return err
+		return s, err
 	}
-	return cmp.Or(ctx.Err(), tx.admit(ctx, query)) // which sends nothing where ctx has ended
+	if err := ctx.Err(); err != nil {
+		return s, err //nolint:wrapcheck // as database/sql says it
+	}
+	if _, marks := wire.Marked(query); marks {
+		s.Kind = sqltext.Savepoint
+	} else {
+		s = sqltext.Classify(query, sqltext.UTF8)
+	}
+	return s, tx.admit(ctx, s)
 }
 
 // count notes whether a statement may have written.
-func (tx *Tx) count(query string, res sql.Result, err error) {
-	if _, mark := wire.Marked(query); !mark && sqltext.Classify(query, sqltext.UTF8).Wrote(res, err) {
+func (tx *Tx) count(s sqltext.Statement, res sql.Result, err error) {
+	if s.Wrote(res, err) {
 		tx.writes++
 	}
 }

@@ -26,7 +26,7 @@ var packetBugs = []bug{
 		{"internal/guard/session.go", `case mysqlerr.Interrupted:`, `case mysqlerr.Interrupted + 100:`},
 		{"poison.go", `mysqlerr.Classify(err) == mysqlerr.Interrupted || mysqlerr.IsContext(err)`, `mysqlerr.IsContext(err)`}}},
 	{"a query inside of another's rows is sent", "./internal/guard", "TestRowsOpen", []change{
-		{"internal/guard/text.go", `if c.reading > 0 {`, `if c.reading > 1000 {`}, {"admit.go", `if tx.rows != nil {`, `if tx.rows != nil && query == "" {`}}},
+		{"internal/guard/text.go", `if c.reading > 0 {`, `if c.reading > 1000 {`}, {"admit.go", `if tx.rows != nil {`, `if tx.rows != nil && tx.alone {`}}},
 	{"what was not the last goes with COMMIT", "./internal/guard", "Packets", []change{{"internal/guard/packet.go",
 		`if c.last != nil || c.pending && (prepares`, `if c.pending && (prepares`}}},
 	{"a statement that fails before COMMIT leaves the transaction open", "./internal/guard", "Packets", []change{{"internal/guard/packet.go",
