@@ -63,33 +63,21 @@ const atKey = ` WHERE tenant = ? AND operation = ? AND idem_key = ?`
 const sqlFree = `(status = 'released' OR COALESCE(expires_at <= UTC_TIMESTAMP(6), FALSE)
   OR (status = 'in_progress' AND COALESCE(lease_until <= UTC_TIMESTAMP(6), FALSE)))`
 
-// entryColumns are those of an [Entry]. UTC_TIMESTAMP is the same throughout a statement. Texts
-// come as bytes, see package dbtext.
-const entryColumns = `tenant, operation, idem_key, status, token, attention,
+// EntryColumns are what a SELECT of onerow_key has for [Entry.ScanRow]. UTC_TIMESTAMP is the same throughout a
+// statement. Texts come as bytes, see package dbtext.
+const EntryColumns = `tenant, operation, idem_key, status, token, attention,
   status = 'in_progress' AND COALESCE(expected_completion <= UTC_TIMESTAMP(6), FALSE), COALESCE(expires_at <= UTC_TIMESTAMP(6), FALSE), CAST(locked_by AS BINARY),
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', locked_at), TIMESTAMPDIFF(MICROSECOND, locked_at, UTC_TIMESTAMP(6)) * 1000,
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expected_completion), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', lease_until),
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', completed_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expires_at), COALESCE(CAST(error AS BINARY), '')`
 
-// dest is where entryColumns go.
+// ScanRow reads the EntryColumns of a row.
+func (e *Entry) ScanRow(rows *sql.Rows) error { return rows.Scan(e.dest()...) }
+
+// dest is where EntryColumns go.
 func (e *Entry) dest() []any {
 	return []any{&e.Key.Tenant, &e.Key.Operation, &e.Key.ID, &e.Status, &e.Token, &e.Attention, &e.Overdue, &e.Expired, &e.Holder,
 		(*moment)(&e.Since), &e.Age, (*moment)(&e.ExpectedCompletion), (*moment)(&e.LeaseUntil), (*moment)(&e.CompletedAt), (*moment)(&e.ExpiresAt), &e.Error}
-}
-
-// Entries reads rows of onerow_key. clauses are what follows the table's name: an index to use, a condition
-// without which it reads all, an order, a limit. One statement.
-func Entries(ctx context.Context, db onerow.DB, clauses string, args ...any) (list []Entry, err error) {
-	err = onerow.Alone(ctx, db, func(ctx context.Context, db onerow.DB) error {
-		list = nil
-		return onerow.Query(ctx, db, "SELECT "+entryColumns+" FROM onerow_key"+clauses, args, func(rows *sql.Rows) error {
-			var e Entry
-			err := rows.Scan(e.dest()...)
-			list = append(list, e)
-			return err
-		})
-	})
-	return list, err
 }
 
 // moment is a time that is read as microseconds, or NULL.
@@ -107,7 +95,7 @@ func (m *moment) Scan(src any) error {
 }
 
 // sqlRead is a plain read by the primary key, for what is final once it is seen.
-const sqlRead = `SELECT ` + entryColumns + `, version, call_token, fingerprint, ` + sqlFree + `, COALESCE(codec <> '` + jsonForm + `', FALSE), result, is_reference
+const sqlRead = `SELECT ` + EntryColumns + `, version, call_token, fingerprint, ` + sqlFree + `, COALESCE(codec <> '` + jsonForm + `', FALSE), result, is_reference
 FROM onerow_key` + atKey
 
 // sqlReadCurrent waits for whoever is writing the row, and sees what is committed

@@ -2,6 +2,7 @@ package keyadmin
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 
@@ -61,7 +62,21 @@ func List(ctx context.Context, db onerow.DB, o ListOptions) ([]idempotency.Entry
 		expected = at.UnixMicro()
 	}
 	mark := o.After.Attention
-	return idempotency.Entries(ctx, db, index[o.Waiting]+sqlPage, mark, mark, expected, expected, expected, t, t, op, op, id, o.Limit)
+	return entries(ctx, db, index[o.Waiting]+sqlPage, mark, mark, expected, expected, expected, t, t, op, op, id, o.Limit)
+}
+
+// entries reads rows of onerow_key; clauses are what follows the table's name. One statement.
+func entries(ctx context.Context, db onerow.DB, clauses string, args ...any) (list []idempotency.Entry, err error) {
+	err = onerow.Alone(ctx, db, func(ctx context.Context, db onerow.DB) error {
+		list = nil
+		return onerow.Query(ctx, db, "SELECT "+idempotency.EntryColumns+" FROM onerow_key"+clauses, args, func(rows *sql.Rows) error {
+			var e idempotency.Entry
+			err := e.ScanRow(rows)
+			list = append(list, e)
+			return err
+		})
+	})
+	return list, err
 }
 
 // ErrNoKey means that there is no such key.
@@ -72,7 +87,7 @@ func Find(ctx context.Context, db onerow.DB, key idempotency.Key) (idempotency.E
 	if err := key.Check(); err != nil {
 		return idempotency.Entry{}, err
 	}
-	found, err := idempotency.Entries(ctx, db, atKey, keyArgs(key)...)
+	found, err := entries(ctx, db, atKey, keyArgs(key)...)
 	switch {
 	case err != nil:
 		return idempotency.Entry{}, err

@@ -148,7 +148,7 @@ func (o *Operator) changed(ctx context.Context, tx *onerow.Tx, seen idempotency.
 	if mine || err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	now, err := idempotency.Entries(ctx, tx, atKey+` LOCK IN SHARE MODE`, keyArgs(seen.Key)...)
+	now, err := entries(ctx, tx, atKey+` LOCK IN SHARE MODE`, keyArgs(seen.Key)...)
 	if err != nil {
 		return err
 	}
