@@ -64,15 +64,20 @@ var notSQL = map[string]map[string]string{
 	},
 	"idempotency": {
 		"key":    "ID Operation Tenant",
-		"name":   "Name actor fields operation ref",
+		"name":   "Name fields operation ref",
 		"word":   "event gauge",
-		"why":    "reason",
 		"body":   "data",
-		"answer": "Action Actor Error Holder Reason Seen Status",
+		"answer": "Error Holder Status",
 	},
 	"idempotency/httpkey": {
 		"request": "Fingerprint Headers Route Tenant h",
 		"answer":  "Body Detail Header Title Type",
+	},
+	"idempotency/keyadmin": {
+		"name":   "actor",
+		"word":   "Status",
+		"why":    "reason",
+		"answer": "Action Actor Reason Seen",
 	},
 	"idempotency/prommetrics": {
 		"word": "event gauge operation",
