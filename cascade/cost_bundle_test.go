@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/cost"
@@ -30,7 +31,7 @@ func TestTogetherDoesNotGrow(t *testing.T) {
 		var read, locked int64
 		var all string
 		for _, s := range cost.Of(t, dsn, func(ctx context.Context, db *sql.DB) error {
-			w, err := NewWorker(db, forest, Config{ClaimJobs: 100, Batch: 40, Target: -1, Assets: &shelf{}})
+			w, err := NewWorker(db, forest, Config{ClaimJobs: 100, Batch: 40, Target: -1, Lease: time.Hour, Assets: &shelf{}})
 			if err != nil {
 				return err
 			}
