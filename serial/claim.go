@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
@@ -20,9 +21,10 @@ const sqlInsertClaim = `INSERT INTO onerow_serial_claim (series, claim_key, amou
 
 // sqlAdvance locks the counter exclusively, by the primary key, until the transaction
 // ends; that is the queue of the series. It is a current read and a write in one, and
-// its answer carries the first number of the range, whatever this transaction's snapshot is.
-const sqlAdvance = `INSERT INTO onerow_serial (series, first_no, next_no) VALUES (?, ?, LAST_INSERT_ID(?) + ?)
- ON DUPLICATE KEY UPDATE next_no = LAST_INSERT_ID(next_no) + ?`
+// its answer carries the first number of the range, whatever this transaction's snapshot is. The sum is of signed
+// numbers, so that beyond the last one it is an error in every sql_mode (1690), and not the last one again.
+const sqlAdvance = `INSERT INTO onerow_serial (series, first_no, next_no) VALUES (?, ?, CAST(LAST_INSERT_ID(?) AS SIGNED) + ?)
+ ON DUPLICATE KEY UPDATE next_no = CAST(LAST_INSERT_ID(next_no) AS SIGNED) + ?`
 
 // sqlSetRange: by the primary key, on the row that this transaction has locked, right
 // behind sqlAdvance. The unique key (series, from_no) would refuse a number that is given twice.
@@ -44,7 +46,7 @@ const sqlInsertRange = `INSERT INTO onerow_serial_claim (series, claim_key, amou
 //
 // Three statements, two for a replay; on a pool BEGIN and COMMIT besides, or two of
 // them in one packet where the pool is of [pool.Open].
-// Errors: [ErrInvalidArgument], [ErrMismatch], [ErrVoided].
+// Errors: [ErrInvalidArgument], [ErrMismatch], [ErrVoided], [ErrExhausted].
 func (s *Series) Claim(ctx context.Context, db onerow.DB, key string, amount int64) (onerow.Result[Claim], error) {
 	return s.ClaimWith(ctx, db, key, amount)
 }
@@ -68,7 +70,11 @@ func (s *Series) ClaimWith(ctx context.Context, db onerow.DB, key string, amount
 	c := &call{s: s, key: key, amount: amount, use: use, together: true}
 	rand.Read(c.token[:]) // never an error
 	err := onerow.InIdempotentTx(ctx, db, c.run)
-	if c.did && err != nil && ctx.Err() == nil && !onerow.Retryable(err) && !errors.Is(err, onerow.ErrOutcomeUnknown) {
+	refused := c.did && err != nil && !onerow.Retryable(err) && !errors.Is(err, onerow.ErrOutcomeUnknown)
+	switch {
+	case refused && ctx.Err() != nil: // and nobody can find out why
+		err = fmt.Errorf("%w: %w", ctx.Err(), err)
+	case refused:
 		c.together, c.taken = false, mysqlerr.Classify(err) == mysqlerr.Duplicate // one by one they find out why
 		err = onerow.InIdempotentTx(ctx, db, c.run)
 	}
@@ -131,11 +137,16 @@ func (c *call) draw() []onerow.Stmt {
 	return []onerow.Stmt{c.advance(), {Query: sqlSetRange, Args: []any{c.amount - 1, c.s.name, c.key}, One: true}}
 }
 
+// outOfRange is the server's error for a sum that no BIGINT can hold.
+const outOfRange = 1690
+
 // drawn is the end of a draw.
 func (c *call) drawn(ctx context.Context, tx *onerow.Tx, err error) (res onerow.Result[Claim], _ error) {
 	switch {
 	case errors.Is(err, onerow.ErrNotOneRow):
 		return res, errMoved
+	case mysqlerr.Number(err) == outOfRange:
+		return res, fmt.Errorf("%w: %d more would be beyond the largest one, %d: %w", ErrExhausted, c.amount, int64(math.MaxInt64)-1, err)
 	case err != nil:
 		return res, fmt.Errorf("draw the numbers: %w", err)
 	}

@@ -14,6 +14,8 @@ var (
 	ErrMismatch = errors.New("serial: the claim key was used for another amount")
 	// ErrVoided means: the claim's range was voided and may not be used. The detail is [*ClaimError].
 	ErrVoided = errors.New("serial: the range was voided")
+	// ErrExhausted means: the series has fewer numbers left than were asked for; its last one is 2⁶³-2.
+	ErrExhausted = errors.New("serial: the series has no more numbers")
 	// ErrNoClaim means: there is no claim with this key.
 	ErrNoClaim = errors.New("serial: no such claim")
 	// errMoved: the claim that refused the INSERT is gone.
