@@ -43,11 +43,7 @@ func (r *untyped) insert(ctx context.Context, db onerow.DB, w newRow) (res resul
 		return r.insertSteps(ctx, tx, w)
 	}
 	res, err = r.run(ctx, db, c, try)
-	refused := err != nil && packed && !onerow.Retryable(err) && !errors.Is(err, onerow.ErrOutcomeUnknown)
-	switch {
-	case refused && ctx.Err() != nil: // and nobody can find out why
-		return result{}, fmt.Errorf("%w: %w", ctx.Err(), err)
-	case refused:
+	if err != nil && packed && !onerow.Retryable(err) && !errors.Is(err, onerow.ErrOutcomeUnknown) {
 		if w.request == nil && mysqlerr.Classify(err) == mysqlerr.Duplicate {
 			if taken := r.nameTaken(ctx, db, w, errors.Unwrap(err)); taken != nil {
 				return result{}, r.wrap(c.verb, nil, taken)

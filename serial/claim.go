@@ -70,11 +70,7 @@ func (s *Series) ClaimWith(ctx context.Context, db onerow.DB, key string, amount
 	c := &call{s: s, key: key, amount: amount, use: use, together: true}
 	rand.Read(c.token[:]) // never an error
 	err := onerow.InIdempotentTx(ctx, db, c.run)
-	refused := c.did && err != nil && !onerow.Retryable(err) && !errors.Is(err, onerow.ErrOutcomeUnknown)
-	switch {
-	case refused && ctx.Err() != nil: // and nobody can find out why
-		err = fmt.Errorf("%w: %w", ctx.Err(), err)
-	case refused:
+	if c.did && err != nil && !onerow.Retryable(err) && !errors.Is(err, onerow.ErrOutcomeUnknown) {
 		c.together, c.taken = false, mysqlerr.Classify(err) == mysqlerr.Duplicate // one by one they find out why
 		err = onerow.InIdempotentTx(ctx, db, c.run)
 	}

@@ -6,7 +6,7 @@ var edgeBugs = []bug{
 	{"beyond the last number of a series it is given again", "./serial", "TestLastNumbers", []change{{"serial/claim.go",
 		"ON DUPLICATE KEY UPDATE next_no = CAST(LAST_INSERT_ID(next_no) AS SIGNED) + ?", "ON DUPLICATE KEY UPDATE next_no = LAST_INSERT_ID(next_no) + ?"}}},
 	{"whose time is over is told of an index", "./repo", "TestEndsUnasked", []change{{"repo/insert.go",
-		"case refused && ctx.Err() != nil:", "case refused && ctx == nil:"}}},
+		"if err != nil && packed && !onerow.Retryable(err)", "if err != nil && packed && ctx.Err() == nil && !onerow.Retryable(err)"}}},
 
 	{"a refusal behind rows is not noted", ".", "Poison", []change{{"query.go", "return note(rows.Err())", "return rows.Err()"}}},
 	{"a session that kept the migrations' lock goes back into the pool", "./migrations", "UnlockFailed", []change{{"migrations/lock.go",
