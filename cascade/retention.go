@@ -127,9 +127,9 @@ const (
 // not matter. Each step goes on where the last one has ended, and begins anew after the end. Two steps at the
 // same time do as much as one; an error has queued nothing, or a part that counts.
 //
-// Errors: [schema.ErrUnknownResource], those of the plan and of the database. Statements: 1 that finds it has
-// to wait; 2 per page, up to 4 pages of which nothing is queued, and 5 per 500 rows that are; 10 of the
-// catalog each ten seconds.
+// Errors: those of the plan, which may have no retention for the resource, and of the database. Statements: 1
+// that finds it has to wait; 2 per page, up to 4 pages of which nothing is queued, and 5 per 500 rows that
+// are; 10 of the catalog each ten seconds.
 func (r *Retainer) Step(ctx context.Context, resource string, now bool) (done Retained, err error) {
 	defer func() {
 		if err != nil {
@@ -215,7 +215,7 @@ func (r *Retainer) queue(ctx context.Context, resource string, deletions []queue
 // node is the resource with those of its tables whose rows can be due.
 func (r *Retainer) node(ctx context.Context, resource string) (*graph.Node, []*graph.Due, error) {
 	if r.ways[resource] == nil {
-		return nil, nil, fmt.Errorf("%w: %q has no retention, the plan has some for %q", schema.ErrUnknownResource, resource, r.Names())
+		return nil, nil, fmt.Errorf("the plan has no retention for it: %q; it has some for %q", resource, r.Names())
 	}
 	g, err := r.graphs.current(ctx, r.db, r.plan)
 	if err != nil {
