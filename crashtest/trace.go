@@ -1,6 +1,7 @@
 package crashtest
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -40,22 +41,18 @@ func (t *trace) waits(p *process) {
 
 // returned marks the line of the statement, or adds one where others came between.
 func (t *trace) returned(p *process, err error) {
-	row := &t.rows[p.row]
-	mark := ""
+	row, mark := &t.rows[p.row], ""
 	if err != nil {
 		mark = errorMark(err)
-		if mysqlerr.Number(err) == 1213 {
-			t.deadlocks++
-		}
+	}
+	if mysqlerr.Number(err) == 1213 {
+		t.deadlocks++
 	}
 	if row.mark == "" {
 		row.mark = mark
 		return
 	}
-	if mark == "" {
-		mark = "goes on"
-	}
-	t.rows = append(t.rows, traceRow{copy: p.copy, text: fmt.Sprintf("(%d) %s", row.step, mark)})
+	t.rows = append(t.rows, traceRow{copy: p.copy, text: fmt.Sprintf("(%d) %s", row.step, cmp.Or(mark, "goes on"))})
 }
 
 func (t *trace) note(p *process, text string) {
@@ -87,40 +84,36 @@ func (t *trace) order() (h uint64) {
 
 // table shows a column for each copy and a row for each step.
 func (t *trace) table(copies int) string {
-	limit := 96 / copies
+	limit, width := 96/copies, 12
 	cells := make([]string, len(t.rows))
-	width := 12
 	for i, r := range t.rows {
-		cells[i] = oneLine(r.text, limit)
-		if r.step == 0 {
+		switch {
+		case r.step == 0:
 			cells[i] = r.text
-		}
-		if r.mark != "" {
+		case r.mark == "":
+			cells[i] = oneLine(r.text, limit)
+		default:
 			cells[i] = oneLine(r.text, limit-utf8.RuneCountInString(r.mark)-2) + "  " + r.mark
 		}
 		width = max(width, utf8.RuneCountInString(cells[i]))
 	}
 	var b strings.Builder
-	line := func(number string, columns []string) {
+	line := func(number string, column func(copyIndex int) string) {
 		text := fmt.Sprintf("%6s", number)
-		for _, c := range columns {
-			text += "  | " + c + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(c)))
+		for i := range copies {
+			text += fmt.Sprintf("  | %-*s", width, column(i))
 		}
 		b.WriteString(strings.TrimRight(text, " ") + "\n")
 	}
-	columns := make([]string, copies)
-	for i := range columns {
-		columns[i] = string(letterOf(i))
-	}
-	line("step", columns)
+	line("step", func(i int) string { return string(letterOf(i)) })
 	for i, r := range t.rows {
-		columns := make([]string, copies)
-		columns[r.copy] = cells[i]
-		number := ""
-		if r.step > 0 {
-			number = fmt.Sprint(r.step)
-		}
-		line(number, columns)
+		number := strings.TrimPrefix(fmt.Sprint(r.step), "0")
+		line(number, func(copyIndex int) string {
+			if copyIndex != r.copy {
+				return ""
+			}
+			return cells[i]
+		})
 	}
 	return b.String()
 }
