@@ -24,10 +24,10 @@ type Retention struct {
 	Keep Age `yaml:"keep"`
 	// Rate is how many rows may be queued in a second, by all workers together. Default: 100.
 	Rate float64 `yaml:"rate,omitempty"`
-	// Windows are the times when rows are queued, by a clock on the wall: "Sat 02:00-06:00", "Mon-Fri
-	// 22:00-06:00", "Sat,Sun 00:00-24:00", "daily 02:00-04:00". One that ends before it begins ends on the next
-	// day. The clock decides: a reading that it skips is in no window, and one that it repeats is twice in the
-	// same. Default: always.
+	// Windows are the times when rows are queued, by a clock on the wall: "Sat 02:00-06:00",
+	// "Mon-Fri 22:00-06:00", "Sat,Sun 00:00-24:00", "daily 02:00-04:00". One that ends before it begins ends
+	// on the next day. The clock decides: a reading that it skips is in no window, and one that it repeats is
+	// twice in the same. Default: always.
 	Windows []string `yaml:"windows,flow,omitempty"`
 	// Zone is the time zone of the windows, and of the column if it is a DATE or a DATETIME, by its name:
 	// "Europe/Berlin". The toolkit's own columns are UTC whatever it says. Default: UTC.

@@ -20,23 +20,23 @@
 //     rename of somebody else's is never overwritten, and is seen by the next pass.
 //   - The unique index decides who has a name. The row with the lower id keeps it; another one is left
 //     without a key and listed, or renamed to "Name (Copy 1)" where [Options] says so.
-//   - What was done is seen in the rows: Backfill may be killed at any statement and begun again, beside itself
-//     too.
+//   - What was done is seen in the rows: Backfill may be killed at any statement and begun again, beside
+//     itself too.
 //   - A name that cannot have a key is listed, and ends nothing.
 //
 // # What is not
 //
 //   - A writer that changes a name and not its key leaves the old key behind, with which the row goes on to
-//     hold the old name. Backfill finds it by comparing; the last file cannot, for keys are made in Go. So that
-//     writer stops, or sets the key to NULL with the name, before the last Backfill.
+//     hold the old name. Backfill finds it by comparing; the last file cannot, for keys are made in Go. So
+//     that writer stops, or sets the key to NULL with the name, before the last Backfill.
 //   - That a time that nobody knows is true: where created_at or updated_at was NULL, Backfill writes its own
 //     time.
 //
 // # Statements
 //
 //	Prepare   those of live.Verify, and 1 for each of the two tables
-//	Backfill  those of Prepare, and its pages: once to write, once to see that nothing is behind, once more while
-//	          others write
+//	Backfill  those of Prepare, and its pages: once to write, once to see that nothing is behind, once more
+//	          while others write
 //	a page    1 for each 500 rows, by the primary key; 1 for each 100 rows that are behind; 1 for each column of
 //	          times in which a row of the page is NULL. Where a name is taken, 1 for each of those 100 rows and
 //	          up to 5 for one whose name is taken; with copies 2 more for each name that is tried.

@@ -46,8 +46,8 @@ func (d *Database) Create(ctx context.Context, db onerow.DB, table string) (crea
 	return create, err
 }
 
-// Definition returns the column's whole definition, as SHOW CREATE TABLE has it, if it can be repeated in a statement
-// that means the same in every session. That is not so of a backslash (NO_BACKSLASH_ESCAPES), of a
+// Definition returns the column's whole definition, as SHOW CREATE TABLE has it, if it can be repeated in a
+// statement that means the same in every session. That is not so of a backslash (NO_BACKSLASH_ESCAPES), of a
 // double quote (ANSI_QUOTES), and of a TIMESTAMP, whose default is shown in the session's zone.
 func (d *Database) Definition(create string, c *Column) (Definition, bool) {
 	hidesOptions := strings.Contains(d.Mode, "NO_FIELD_OPTIONS") // of MariaDB: AUTO_INCREMENT and others are left out
