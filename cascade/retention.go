@@ -144,23 +144,18 @@ func (r *Retainer) Step(ctx context.Context, resource string, now bool) (done Re
 	way := r.ways[resource]
 	rows, every := retentionTurnOf(due[0].Policy)
 	maxOpen := max(2*rows, retentionOpen)
-	var micro int64
-	var open, turn int
-	if err := onerow.QueryRow(ctx, r.db, sqlRetentionTime, []any{resource, maxOpen, resource}, &micro, &open, &turn); err != nil {
+	at, open, turn, err := r.look(ctx, resource, maxOpen)
+	if err != nil {
 		return done, err
 	}
-	at := time.UnixMicro(micro).UTC()
 	inside, next := due[0].Policy.Open(at)
 	switch {
 	case !inside && !now:
-		done.Closed, done.Next = true, next
-		return done, nil
+		return Retained{Resource: resource, Closed: true, Next: next}, nil
 	case open >= maxOpen:
-		done.Full = true
-		return done, nil
+		return Retained{Resource: resource, Full: true}, nil
 	case turn == 1:
-		done.Early = true
-		return done, nil
+		return Retained{Resource: resource, Early: true}, nil
 	case turn < 0:
 		if _, err := r.db.ExecContext(ctx, sqlRetentionMade, resource); err != nil {
 			return done, err
@@ -193,6 +188,14 @@ func (r *Retainer) Step(ctx context.Context, resource string, now bool) (done Re
 		}
 	}
 	return done, nil
+}
+
+// look reads the server's time, how many jobs of the resource are open, of most, and whether its next turn is still
+// to come (1) or it has had none (-1).
+func (r *Retainer) look(ctx context.Context, resource string, most int) (at time.Time, open, turn int, err error) {
+	var micro int64
+	err = onerow.QueryRow(ctx, r.db, sqlRetentionTime, []any{resource, most, resource}, &micro, &open, &turn)
+	return time.UnixMicro(micro).UTC(), open, turn, err
 }
 
 // queue takes the turn, if it is not this step's already, and queues deletions, in one transaction.

@@ -45,7 +45,7 @@ func TestRetention(t *testing.T) {
 	if n := w.number("SELECT COUNT(*) FROM onerow_job"); n != 0 {
 		t.Errorf("a dry run has queued %d jobs", n)
 	}
-	w.want(1, "has no retention", "retention", "run", "screen")
+	w.want(1, "no retention for it", "retention", "run", "screen")
 	w.want(0, "visit: 2 rows queued\n", "retention", "run", "visit")
 	w.want(0, "visit: 0 rows queued; 2 more stay", "retention", "run", "visit")
 	w.want(0, "2 jobs done", "drain")
