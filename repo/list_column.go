@@ -113,8 +113,8 @@ func (c listColumn) convert(rv reflect.Value) (any, error) {
 	case c.kind == decimalColumn && c.hasForm(string(plainText(v))):
 		return string(plainText(v)), nil
 	case c.kind == keyColumn && c.key.Class == keytype.Integer:
-		if _, isBool := v.(bool); isBool {
-			v, _ = strconv.Atoi(string(plainText(v)))
+		if truth, isBool := v.(bool); isBool {
+			v = map[bool]int64{true: 1}[truth]
 		}
 		return c.key.Value(v)
 	case c.kind == keyColumn && isText:

@@ -45,7 +45,9 @@ func (r *untyped) scopedTo(owner any) *untyped {
 	scoped.owned, scoped.owner, scoped.scope = true, nil, ""
 	if key, err := r.ownerKey(owner); err == nil && len(key) > 0 { // else no row has such an owner
 		scoped.owner = key
-		scoped.scope, _ = encodeOwner(key)
+		if scope, err := encodeOwner(key); err == nil {
+			scoped.scope = scope
+		}
 	}
 	scoped.statements = newStatements()
 	scoped.newParent = scoped.newParentLocks()
