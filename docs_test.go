@@ -96,3 +96,43 @@ func TestTutorialIsCompiled(t *testing.T) {
 		t.Errorf("%d blocks of Go", len(blocks))
 	}
 }
+
+// TestNamedTests: each test that a document names is there.
+func TestNamedTests(t *testing.T) {
+	there := map[string]bool{}
+	function := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != "." && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		case !strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path) //nolint:gosec // of this project
+		for _, name := range function.FindAllSubmatch(text, -1) {
+			there[string(name[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile(`\bTest[A-Z]\w+`)
+	for _, document := range append(documents, "README.md", "CONTRIBUTING.md") {
+		text, err := os.ReadFile(document) //nolint:gosec // of this project
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range named.FindAllString(string(text), -1) {
+			if !there[name] {
+				t.Errorf("%s names %s, which is no test", document, name)
+			}
+		}
+	}
+}
