@@ -190,8 +190,8 @@ func (r *Retainer) Step(ctx context.Context, resource string, now bool) (done Re
 	return done, nil
 }
 
-// look reads the server's time, how many jobs of the resource are open, of most, and whether its next turn is still
-// to come (1) or it has had none (-1).
+// look reads the server's time, how many jobs of the resource are open, of most, and whether its next turn is
+// still to come (1) or it has had none (-1).
 func (r *Retainer) look(ctx context.Context, resource string, most int) (at time.Time, open, turn int, err error) {
 	var micro int64
 	err = onerow.QueryRow(ctx, r.db, sqlRetentionTime, []any{resource, most, resource}, &micro, &open, &turn)

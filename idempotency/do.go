@@ -193,8 +193,8 @@ func (d *doCall[T]) outcomeOf(ctx context.Context, db onerow.DB, v T, cause erro
 // sqlStore writes the outcome into this transaction's own row, by the primary key.
 const sqlStore = `UPDATE onerow_key SET ` + setEnded + atKey + ` AND call_token = ? AND status = 'in_progress'`
 
-// end stores the result of the function, or its permanent error in a caller's transaction, by a statement that
-// may travel with COMMIT. What it returns is an error of storing it.
+// end stores the result of the function, or its permanent error in a caller's transaction, by a statement
+// that may travel with COMMIT. What it returns is an error of storing it.
 func (d *doCall[T]) end(ctx context.Context, tx *onerow.Tx, v T, cause error) error {
 	o, err := d.outcomeOf(ctx, tx, v, cause)
 	if err != nil {

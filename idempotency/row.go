@@ -63,8 +63,8 @@ const atKey = ` WHERE tenant = ? AND operation = ? AND idem_key = ?`
 const sqlFree = `(status = 'released' OR COALESCE(expires_at <= UTC_TIMESTAMP(6), FALSE)
   OR (status = 'in_progress' AND COALESCE(lease_until <= UTC_TIMESTAMP(6), FALSE)))`
 
-// EntryColumns are what a SELECT of onerow_key has for [Entry.ScanRow]. UTC_TIMESTAMP is the same throughout a
-// statement. Texts come as bytes, see package dbtext.
+// EntryColumns are what a SELECT of onerow_key has for [Entry.ScanRow]. UTC_TIMESTAMP is the same throughout
+// a statement. Texts come as bytes, see package dbtext.
 const EntryColumns = `tenant, operation, idem_key, status, token, attention,
   status = 'in_progress' AND COALESCE(expected_completion <= UTC_TIMESTAMP(6), FALSE), COALESCE(expires_at <= UTC_TIMESTAMP(6), FALSE), CAST(locked_by AS BINARY),
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', locked_at), TIMESTAMPDIFF(MICROSECOND, locked_at, UTC_TIMESTAMP(6)) * 1000,

@@ -23,9 +23,9 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// DB returns a pool, opened by [pool.Open], on a database of this test's own that has the toolkit's tables and
-// those of the plan, all empty; of the zero Plan there are none. Statements in ddl are run behind these: CREATE TABLE for tables of the
-// application's own. The database is dropped when the test ends.
+// DB returns a pool, opened by [pool.Open], on a database of this test's own that has the toolkit's tables
+// and those of the plan, all empty; of the zero Plan there are none. Statements in ddl are run behind these:
+// CREATE TABLE for tables of the application's own. The database is dropped when the test ends.
 func DB(t testing.TB, plan schema.Plan, ddl ...string) *sql.DB {
 	t.Helper()
 	return open(t, DSN(t, plan, ddl...))
@@ -81,8 +81,8 @@ func setUp(ctx context.Context, db *sql.DB, plan schema.Plan, ddl []string) erro
 	return nil
 }
 
-// Example is [DB] for a godoc example, which has no [testing.TB]. done closes the pool, drops the database and
-// stops the server if this call started it. It panics if there is no server.
+// Example is [DB] for a godoc example, which has no [testing.TB]. done closes the pool, drops the database
+// and stops the server if this call started it. It panics if there is no server.
 func Example(plan schema.Plan, ddl ...string) (db *sql.DB, done func()) {
 	ctx := context.Background()
 	dsn, drop := dbtest.ExampleDSN(ctx)

@@ -8,8 +8,8 @@ import (
 	"github.com/onerow/onerow/cascade/queue"
 )
 
-// Queued fails the test unless the deletion of that row is queued and has not ended, and returns its job. id is
-// the row's, as the application has it: a number, a text, a UUID.
+// Queued fails the test unless the deletion of that row is queued and has not ended, and returns its job. id
+// is the row's, as the application has it: a number, a text, a UUID.
 func Queued(t testing.TB, db onerow.DB, resource string, id any) queue.Job {
 	t.Helper()
 	job, err := queue.Find(t.Context(), db, resource, encode(t, id))

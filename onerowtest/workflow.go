@@ -19,9 +19,9 @@ import (
 )
 
 // Workflow makes a database as [DB] does, and returns what crashtest must know of it: its name, the tables to
-// empty before each run, and which values of the toolkit's own tables and of the plan's differ from run to run.
-// The test adds Call, Setup where the tables are not empty to begin with, and what its own tables need. The
-// pool that Call is given sends what [pool.Open]'s does, statements that travel together among them.
+// empty before each run, and which values of the toolkit's own tables and of the plan's differ from run to
+// run. The test adds Call, Setup where the tables are not empty to begin with, and what its own tables need.
+// The pool that Call is given sends what [pool.Open]'s does, statements that travel together among them.
 //
 // Results that are stored under an idempotency key are not compared, for they may hold ids that were drawn:
 // keep the answer of Call, and hold it in Check.
@@ -45,7 +45,8 @@ func Workflow(t testing.TB, plan schema.Plan, ddl ...string) crashtest.Workflow 
 	}
 }
 
-// inGroup asks whether the server is in a MySQL replication group, which each session would with its first savepoint.
+// inGroup asks whether the server is in a MySQL replication group, which each session would with its first
+// savepoint.
 func inGroup(ctx context.Context, db *sql.DB) (wire.Answer, error) {
 	group, _, err := wire.AskGroup("onerowtest", func(text string) (string, error) {
 		answer, err := pairs(ctx, db, text, 2)
@@ -72,7 +73,8 @@ var ignored = []string{
 	"onerow_control.version", "onerow_retention.next_at",
 }
 
-// drawn are columns whose values may be drawn anew by each run: ids of rows and of owners, as texts and of any table.
+// drawn are columns whose values may be drawn anew by each run: ids of rows and of owners, as texts and of
+// any table.
 var drawn = []string{
 	"onerow_request.row_id", "onerow_request.owner", "onerow_job.deletion_id", "onerow_job.resource_id",
 }

@@ -19,10 +19,10 @@ import (
 const sqlInsertClaim = `INSERT INTO onerow_serial_claim (series, claim_key, amount, call_token, claimed_at)
  VALUES (?, ?, ?, ?, UTC_TIMESTAMP(6))`
 
-// sqlAdvance locks the counter exclusively, by the primary key, until the transaction
-// ends; that is the queue of the series. It is a current read and a write in one, and
-// its answer carries the first number of the range, whatever this transaction's snapshot is. The sum is of signed
-// numbers, so that beyond the last one it is an error in every sql_mode (1690), and not the last one again.
+// sqlAdvance locks the counter exclusively, by the primary key, until the transaction ends; that is the queue
+// of the series. It is a current read and a write in one, and its answer carries the first number of the
+// range, whatever this transaction's snapshot is. The sum is of signed numbers, so that beyond the last one
+// it is an error in every sql_mode (1690), and not the last one again.
 const sqlAdvance = `INSERT INTO onerow_serial (series, first_no, next_no) VALUES (?, ?, CAST(LAST_INSERT_ID(?) AS SIGNED) + ?)
  ON DUPLICATE KEY UPDATE next_no = CAST(LAST_INSERT_ID(next_no) AS SIGNED) + ?`
 

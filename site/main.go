@@ -1,12 +1,12 @@
-// Command site makes a web site of the project's own files: README, docs, results, and the documentation of each
-// package. It fails if a link or an anchor leads nowhere.
+// Command site makes a web site of the project's own files: README, docs, results, and the documentation of
+// each package. It fails if a link or an anchor leads nowhere.
 //
 //	make site                          into .cache/site
 //	go run -C site . -out /tmp/site    elsewhere
 //	go run -C site . -serve :8000      and shows it
 //
-// The pages need no server but one for files, and no other site: search runs in the reader's browser, over an index
-// that is made here.
+// The pages need no server but one for files, and no other site: search runs in the reader's browser, over an
+// index that is made here.
 package main
 
 import (
@@ -59,7 +59,8 @@ func run(args []string) error {
 	return server.ListenAndServe()
 }
 
-// write replaces the folder by the files. Only a folder that an earlier run made is replaced: it has a search index.
+// write replaces the folder by the files. Only a folder that an earlier run made is replaced: it has a search
+// index.
 func write(dir string, files map[string][]byte) error {
 	_, err := os.Stat(filepath.Join(dir, searchIndex))
 	if errors.Is(err, fs.ErrNotExist) {

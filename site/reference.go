@@ -100,7 +100,8 @@ func (w *writer) text(comments string) {
 	w.out.Write(printer.HTML(w.pkg.Parser().Parse(comments)))
 }
 
-// url is where a link of a comment, as in [repo.New], leads: nowhere in the site if it is not of this project.
+// url is where a link of a comment, as in [repo.New], leads: nowhere in the site if it is not of this
+// project.
 func (w *writer) url(link *comment.DocLink) string {
 	anchor := link.Name
 	if link.Recv != "" {

@@ -68,9 +68,9 @@ const sqlJobOfDeletion = `SELECT id FROM (
   UNION ALL (SELECT id, deletion_id = ? FROM onerow_job_archive FORCE INDEX (resource) WHERE resource = ? AND resource_id = ? ORDER BY id DESC LIMIT 100)
 ) AS jobs ORDER BY own DESC, id DESC LIMIT 1`
 
-// ReadReport reports on a deletion, by its number, Deletion.ID; or, with 0 for that, on the deletion of a job.
-// Where the audit of the job's deletion is not known it reports on the job alone. Errors: [ErrNoDeletion],
-// [queue.ErrNoJob]. Seven statements, 8 for a job's, not of one snapshot.
+// ReadReport reports on a deletion, by its number, Deletion.ID; or, with 0 for that, on the deletion of a
+// job. Where the audit of the job's deletion is not known it reports on the job alone. Errors:
+// [ErrNoDeletion], [queue.ErrNoJob]. Seven statements, 8 for a job's, not of one snapshot.
 func ReadReport(ctx context.Context, db onerow.DB, deletionID, jobID int64) (Report, error) {
 	if deletionID != 0 {
 		return readDeletion(ctx, db, deletionID)

@@ -109,8 +109,8 @@ func present(ctx context.Context, db onerow.DB, n *graph.Node, ids []string) (ma
 	return there, nil
 }
 
-// dropSettled takes those out whose row is there, where the page could not ask that, and those for which a job is
-// open, which will delete their rows; it lets those be reported only whose rows were left on purpose.
+// dropSettled takes those out whose row is there, where the page could not ask that, and those for which a
+// job is open, which will delete their rows; it lets those be reported only whose rows were left on purpose.
 func (s *orphanScan) dropSettled(ctx context.Context, db onerow.DB, orphans []Orphan) ([]Orphan, error) {
 	var ids []string
 	for _, o := range orphans {

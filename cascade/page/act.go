@@ -88,8 +88,8 @@ func capital(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// onJob makes an action of a verb, which is told as: %[1]d is the job, %[2]s its row, %[3]s its state. refused
-// is told where that state does not allow it.
+// onJob makes an action of a verb, which is told as: %[1]d is the job, %[2]s its row, %[3]s its state.
+// refused is told where that state does not allow it.
 func (p *Page) onJob(told, refused string, verb func(ctx context.Context, db onerow.DB, id int64) (queue.Job, error)) action {
 	return func(ctx context.Context, _ *http.Request, id int64) (string, error) {
 		job, err := verb(ctx, p.db, id)

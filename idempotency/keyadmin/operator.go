@@ -35,9 +35,9 @@ func (e *ChangedError) Error() string {
 func (e *ChangedError) Unwrap() error { return ErrChanged }
 
 // Operator acts on keys by hand. Each verb is conditional on the state that the operator has seen (an entry's
-// key, token and status), and writes an audit row in the same transaction. If the key is not in that state any
-// more, or the verb does not fit it, the answer is [ErrChanged], and nothing was changed. The same operator's
-// verb called again for the same token is a no-op. 4 statements; 5 when nothing is changed.
+// key, token and status), and writes an audit row in the same transaction. If the key is not in that state
+// any more, or the verb does not fit it, the answer is [ErrChanged], and nothing was changed. The same
+// operator's verb called again for the same token is a no-op. 4 statements; 5 when nothing is changed.
 type Operator struct {
 	keys          *idempotency.Keys
 	actor, reason string

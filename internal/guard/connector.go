@@ -50,8 +50,8 @@ func Packets(c driver.Connector) driver.Connector {
 	return connector{Connector: c, packets: true, left: new(leftSessions)}
 }
 
-// Answered is [Packets] for sessions whose server is known to be in a MySQL replication group, or in none, so that no
-// session asks: each then sends the same statements.
+// Answered is [Packets] for sessions whose server is known to be in a MySQL replication group, or in none, so
+// that no session asks: each then sends the same statements.
 func Answered(c driver.Connector, group wire.Answer) driver.Connector {
 	return connector{Connector: c, packets: true, group: group, left: new(leftSessions)}
 }

@@ -68,7 +68,8 @@ type Statement struct {
 	Quits bool
 	// Locks: the session may hold locks of tables from now on, whatever becomes of its transaction.
 	Locks bool
-	// SetsMode: the server may read further texts of the session in another way, by sql_mode or a character set.
+	// SetsMode: the server may read further texts of the session in another way, by sql_mode or a character
+	// set.
 	SetsMode bool
 }
 
@@ -81,8 +82,8 @@ func (s Statement) EndsTx() bool {
 	return false
 }
 
-// Wrote says whether the statement may have written; result is nil for a query. A write that changed no row is
-// none. What a trigger does besides is not seen.
+// Wrote says whether the statement may have written; result is nil for a query. A write that changed no row
+// is none. What a trigger does besides is not seen.
 func (s Statement) Wrote(result interface{ RowsAffected() (int64, error) }, err error) bool {
 	switch s.Kind {
 	case Read, Savepoint, RollbackTo, Release, Rollback, Use:

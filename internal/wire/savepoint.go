@@ -17,8 +17,8 @@ import (
 // each savepoint and read behind it. So no SAVEPOINT is sent there: see onerow.Tx.Savepoint.
 
 // The two set a savepoint, whose name is between them, on MariaDB. On MySQL they ask whether the server
-// belongs to a group, or is configured to; the name of a group can only be changed while the server is outside
-// of one. They touch no table of an engine.
+// belongs to a group, or is configured to; the name of a group can only be changed while the server is
+// outside of one. They touch no table of an engine.
 const (
 	sqlMark  = `/*M! SAVEPOINT `
 	sqlAsked = ` */ /*!50701 SELECT 'groups', CAST(COUNT(*) AS CHAR) FROM performance_schema.global_variables

@@ -40,8 +40,8 @@ func compileTests(ctx context.Context, garden, pkgs string) (suite, error) {
 	return s, nil
 }
 
-// run runs those tests that a pattern chooses, with run or skip, until one fails, and returns what they print.
-// An *exec.ExitError says that one failed.
+// run runs those tests that a pattern chooses, with run or skip, until one fails, and returns what they
+// print. An *exec.ExitError says that one failed.
 func (s suite) run(ctx context.Context, which, pattern string) (string, error) {
 	var all strings.Builder
 	for _, b := range s {

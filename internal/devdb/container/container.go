@@ -1,6 +1,7 @@
 // Package container runs a MariaDB or MySQL server in a container, through testcontainers-go. Only make
-// test-docker, onerowtest/container and this package's own test link it: its dependencies are 76 packages, which a test binary
-// that uses a server pays for at every change. Tests reach the server that it starts by ONEROW_DSN.
+// test-docker, onerowtest/container and this package's own test link it: its dependencies are 76 packages,
+// which a test binary that uses a server pays for at every change. Tests reach the server that it starts by
+// ONEROW_DSN.
 //
 // Open this package when a container does not start, or is left behind.
 package container

@@ -15,8 +15,9 @@ const (
 	clearLine  = "\r\x1b[K"
 )
 
-// Counter shows how long work goes on, on stderr: on a terminal as one line that is drawn over itself, else as
-// a line now and then. Logs go through it, so that none is written into that line. Many goroutines may use it.
+// Counter shows how long work goes on, on stderr: on a terminal as one line that is drawn over itself, else
+// as a line now and then. Logs go through it, so that none is written into that line. Many goroutines may use
+// it.
 type Counter struct {
 	out      io.Writer
 	terminal bool
