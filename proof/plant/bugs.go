@@ -57,7 +57,7 @@ var floorBugs = []bug{
 	{"a step's second answer overwrites the first", "./flow", "TestSteps", []change{{"flow/step.go",
 		"WHERE step_id = ? AND answered_at IS NULL`", "WHERE step_id = ?`"}}},
 
-	{"a stream's context is read without its lock", "./ordering", "TestRace", []change{{"ordering/apply.go",
+	{"a stream's context is read without its lock", "./ordering", "TestOldSnapshot", []change{{"ordering/apply.go",
 		"WHERE consumer = ? AND stream = ? FOR UPDATE`", "WHERE consumer = ? AND stream = ?`"}}},
 	{"an update with the same time adds again", "./ordering", "TestByTime$", []change{{"ordering/bytime.go",
 		`" IS NULL OR " + column + " < " + g.time() + ")"`, `" IS NULL OR " + column + " <= " + g.time() + ")"`}}},
