@@ -2,6 +2,8 @@ package command
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -145,7 +147,15 @@ func TestPlanStatements(t *testing.T) {
 	if o := w.want(0, "to be deleted: 16 rows", "plan", "project", "1", "--exact", "--limit", "2"); strings.Contains(o.stdout, "≥") {
 		t.Error(o)
 	}
-	for _, args := range [][]string{{}, {"project"}, {"--sql", "project"}, {"--sql", "--exact"}} {
+	file := filepath.Join(t.TempDir(), "again.yaml")
+	printed := w.ok("plan", "--yaml")
+	if err := os.WriteFile(file, []byte(printed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if again := w.ok("plan", "--yaml", "--plan", file); again != printed {
+		t.Errorf("a plan that was printed is another one:\n%s\n%s", printed, again)
+	}
+	for _, args := range [][]string{{}, {"project"}, {"--sql", "project"}, {"--sql", "--exact"}, {"--yaml", "project"}, {"--yaml", "--sql"}} {
 		if o := w.run(append([]string{"plan"}, args...)...); o.code != 2 || !isOneLine(o.stderr) {
 			t.Errorf("%q: %s", args, o)
 		}

@@ -394,11 +394,11 @@ func TestGrantsOfDiscover(t *testing.T) {
 	if err == nil || !strings.Contains(out, "GRANT ") || strings.Contains(out, "not seen: ") || strings.Contains(out, "keep_note") {
 		t.Errorf("%v: %s", err, out)
 	}
-	if err := l.each("ddl"); err != nil {
+	if err := l.each("ddl", "plan --yaml"); err != nil {
 		t.Error(err)
 	}
 	l.asUser.env = l.asUser.env[1:]
-	if err := l.each("ddl"); err != nil { // without a database
+	if err := l.each("ddl", "plan --yaml"); err != nil { // without a database
 		t.Error(err)
 	}
 }

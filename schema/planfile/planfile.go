@@ -1,11 +1,12 @@
-// Package planfile reads a [schema.Plan] from YAML, the file that cascade-worker takes as --plan: one
-// declaration for the application and for its worker. It is a package of its own so that nobody else
+// Package planfile reads a [schema.Plan] from YAML, the file that cascade-worker takes as --plan, and writes
+// one: one declaration for the application and for its worker. It is a package of its own so that nobody else
 // compiles a YAML library.
 //
 //	//go:embed plan.yaml
 //	var text []byte
 //
-//	plan, err := planfile.Parse("plan.yaml", text)
+//	plan, err := planfile.Parse("plan.yaml", text) // where the file is the declaration
+//	text, err := planfile.Format(plan)             // where the Go value is; so does the command's plan --yaml
 //
 // The fields are those of the structs of package schema, in lower case with underscores; the Go value and
 // the file say the same. It sends nothing to a database: [live.Verify] compares a plan with one.
@@ -47,6 +48,18 @@ func Parse(name string, text []byte) (schema.Plan, error) {
 		return schema.Plan{}, &invalid{err}
 	}
 	return plan, nil
+}
+
+// Format returns a plan as the YAML that [Parse] reads as the same plan. Errors: [schema.ErrInvalidPlan].
+func Format(plan schema.Plan) ([]byte, error) {
+	if err := plan.Check(); err != nil {
+		return nil, fmt.Errorf("planfile: %w", err)
+	}
+	text, err := yaml.MarshalWithOptions(plan, yaml.IndentSequence(true))
+	if err != nil {
+		return nil, fmt.Errorf("planfile: %w", err)
+	}
+	return text, nil
 }
 
 // invalid is a plan's error, which need not say that the plan is invalid.

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onerow/onerow/schema"
@@ -84,9 +83,12 @@ tables:
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	again, err := yaml.Marshal(want)
+	again, err := planfile.Format(want)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if _, err := planfile.Format(schema.Plan{}); !errors.Is(err, schema.ErrInvalidPlan) {
+		t.Errorf("nothing is formatted: %v", err)
 	}
 	if got, err = planfile.Parse("generated", again); err != nil || cmp.Diff(want, got) != "" {
 		t.Errorf("%v\n%s", err, again)

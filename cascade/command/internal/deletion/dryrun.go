@@ -17,6 +17,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/target"
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/planfile"
 )
 
 // Plan is the dry run: `plan` as in what would happen.
@@ -26,6 +27,7 @@ type Plan struct {
 	Limit    int    `default:"10000" placeholder:"N" help:"Count at most N rows of each table (10000)."`
 	Exact    bool   `help:"Count to the end, however long it takes, with progress; one key of each row is kept in memory."`
 	SQL      bool   `name:"sql" help:"Print the statements that workers send instead, to be explained by the server."`
+	YAML     bool   `name:"yaml" help:"Print the plan itself instead, as a file for --plan: of a program whose plan is written in Go."`
 	Resource string `arg:"" optional:"" help:"The resource's or table's name in the plan, as in project."`
 	ID       string `arg:"" optional:"" name:"id" help:"The row's key: 42, a UUID, 0x00ff, text, or 101,1993-09-21 for several columns."`
 }
@@ -42,9 +44,12 @@ type EstimateJSON struct {
 	Loops          []inspect.Loop   `json:"loops,omitempty"`
 }
 
-// Validate wants a row, or --sql.
+// Validate wants a row, --sql or --yaml.
 func (c *Plan) Validate() error {
 	switch {
+	case c.YAML && (c.Resource != "" || c.Exact || c.SQL || c.JSON):
+		return usage.Errorf("--yaml prints the whole plan, and nothing else")
+	case c.YAML:
 	case c.SQL && (c.Resource != "" || c.Exact):
 		return usage.Errorf("--sql is about the whole plan, and counts nothing")
 	case c.SQL:
@@ -60,7 +65,14 @@ func (c *Plan) Validate() error {
 
 // Run prints the estimate.
 func (c *Plan) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
-	if c.SQL {
+	switch {
+	case c.YAML:
+		text, err := planfile.Format(plan)
+		if err != nil {
+			return err
+		}
+		return a.Print(string(text))
+	case c.SQL:
 		return c.statements(ctx, a, plan)
 	}
 	db, err := a.Open(ctx)

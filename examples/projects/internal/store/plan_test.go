@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -21,7 +20,7 @@ const planHead = "# The plan of the example, for cascade-worker --plan. Generate
 
 // plan.yaml and the migration are other spellings of the plan.
 func TestGenerated(t *testing.T) {
-	text, err := yaml.MarshalWithOptions(Plan(), yaml.IndentSequence(true))
+	text, err := planfile.Format(Plan())
 	if err != nil {
 		t.Fatal(err)
 	}
