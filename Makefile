@@ -31,7 +31,7 @@ ENGINE ?=
 VERSION ?=
 FUZZTIME ?= 15s
 
-.PHONY: no-demo cc program chromium faketime help demo test test-race test-others test-explore test-clock test-clock-ahead test-clock-behind test-shapes test-mysql test-mariadb-11 test-settings test-galera test-group test-cluster test-docker site nightly lint fuzz bench bench-peers clean server withserver
+.PHONY: no-demo cc program chromium faketime help demo test test-race test-others test-explore test-clock test-clock-ahead test-clock-behind test-shapes test-mysql test-mariadb-11 test-settings test-galera test-group test-cluster test-docker site release nightly lint fuzz bench bench-peers clean server withserver
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -130,6 +130,9 @@ test-docker: cc chromium ## the same in a container: ONEROW_TEST_IMAGE=mariadb:1
 
 site: ## the documents and the reference as a web site in .cache/site; ARGS="-serve :8000" shows it
 	@go run -C site . $(ARGS)
+
+release: ## a dry run of VERSION=v0.1.0: tests, binaries with checksums, notes, and what is in the way; ARGS=-no-tests
+	@scripts/release $(ARGS) $(VERSION)
 
 nightly: ## what takes hours: explorations at each level on each engine, planted bugs, soak; resumable; ARGS="-part 2/8", ARGS=-list
 	@scripts/nightly $(ARGS)
