@@ -50,11 +50,12 @@ const MaxName = 200
 // one, which comes last.
 const sqlControl = `SELECT '` + KindPause + `', '', CAST(reason AS BINARY) FROM onerow_switch WHERE name = 'pause' AND is_on = 1
 UNION ALL SELECT kind, name, value FROM onerow_control WHERE kind = '` + KindPause + `'
-UNION ALL SELECT kind, name, value FROM onerow_control WHERE kind IN ('load', 'parallel', 'target') AND name IN ('', ?) ORDER BY 2`
+UNION ALL SELECT kind, name, value FROM onerow_control WHERE kind IN ('load', 'parallel', 'target') AND name IN ('', ?)`
 
 // readControl says whether all workers are to wait, why, and what else operators have said. One statement.
 func readControl(ctx context.Context, db onerow.DB, worker string) (on bool, why string, c Control, err error) {
 	c.Paused = map[string]bool{}
+	own := map[string]string{}
 	err = onerow.Query(ctx, db, sqlControl, []any{[]byte(worker)}, func(rows *sql.Rows) error {
 		var kind, name, value string
 		if err := rows.Scan(&kind, &name, &value); err != nil {
@@ -65,11 +66,16 @@ func readControl(ctx context.Context, db onerow.DB, worker string) (on bool, why
 			on, why = true, value
 		case kind == KindPause:
 			c.Paused[name] = true
-		default: // of all workers, and then of this one
+		case name == "":
 			c.Set(kind, value)
+		default:
+			own[kind] = value
 		}
 		return nil
 	})
+	for kind, value := range own {
+		c.Set(kind, value)
+	}
 	return on, why, c, err
 }
 
