@@ -2,6 +2,7 @@ package onerow
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 
@@ -28,8 +29,22 @@ func Alone(ctx context.Context, db DB, fn func(ctx context.Context, db DB) error
 
 // lone is a session for statements that stand alone. It can begin a transaction, as a *sql.Conn can.
 type lone struct {
-	*Tx
+	tx *Tx // not embedded: what stands alone has no savepoints
 	beginner
+}
+
+// ExecContext runs a statement, as [Tx.ExecContext] does.
+func (l *lone) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	return l.tx.ExecContext(ctx, query, args...)
+}
+
+// QueryContext runs a query, as [Tx.QueryContext] does.
+func (l *lone) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return l.tx.QueryContext(ctx, query, args...)
+}
+
+func (l *lone) note(err error, query string, args ...any) error {
+	return l.tx.note(err, query, args...)
 }
 
 // Raw lets a transaction that is begun on it throw the session away.
@@ -55,8 +70,8 @@ func aloneOnce(ctx context.Context, db beginner, fn func(context.Context, DB) er
 	if mysqlerr.Classify(err) == mysqlerr.NotHere {
 		s.discard()
 	}
-	a = g.failed(ctx, s, err)
-	if g.unanswered && !a.settled && !errors.Is(err, ErrOutcomeUnknown) {
+	a = g.tx.failed(ctx, s, err)
+	if g.tx.unanswered && !a.settled && !errors.Is(err, ErrOutcomeUnknown) {
 		a.err, a.unanswered = &OutcomeUnknownError{Err: err}, true
 	}
 	return a

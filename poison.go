@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/internal/sqltext"
@@ -49,16 +48,16 @@ func (tx *Tx) QueryContext(ctx context.Context, query string, args ...any) (*sql
 
 // ready reads a statement, and says why it may not be sent, or nil.
 func (tx *Tx) ready(ctx context.Context, query string) (s sqltext.Statement, err error) {
-	if err := tx.poisoned(); err != nil && !tx.mayUndo(query) {
-		return s, err
-	}
-	if err := ctx.Err(); err != nil {
-		return s, err //nolint:wrapcheck // as database/sql says it
-	}
 	if _, marks := wire.Marked(query); marks {
 		s.Kind = sqltext.Savepoint
 	} else {
 		s = sqltext.Classify(query, sqltext.UTF8)
+	}
+	if err := tx.poisoned(); err != nil && !tx.mayUndo(s) {
+		return s, err
+	}
+	if err := ctx.Err(); err != nil {
+		return s, err //nolint:wrapcheck // as database/sql says it
 	}
 	return s, tx.admit(ctx, s)
 }
@@ -79,10 +78,8 @@ func (tx *Tx) poisoned() error {
 
 // mayUndo: after a lock wait timeout the transaction may be there or not. To go back to a savepoint
 // does no harm where it is not, and takes back what else its owner might commit where it is.
-func (tx *Tx) mayUndo(query string) bool {
-	const undo = "ROLLBACK TO "
-	first := tx.poison.Load()
-	return mysqlerr.Classify(first.err) == mysqlerr.TimedOut && len(query) > len(undo) && strings.EqualFold(query[:len(undo)], undo)
+func (tx *Tx) mayUndo(s sqltext.Statement) bool {
+	return s.Kind == sqltext.RollbackTo && mysqlerr.Classify(tx.poison.Load().err) == mysqlerr.TimedOut
 }
 
 // note poisons the transaction when err says that the server no longer has it, or may not have. A context

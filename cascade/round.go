@@ -116,8 +116,10 @@ func (w *Worker) settle(ctx context.Context, c queue.Claim, job queue.Claimed, e
 		return nil
 	case fault.GivenBack:
 		why := fault.Redact(err)
-		if ctx.Err() != nil {
-			why = whyStopped
+		if cause := context.Cause(ctx); cause != nil {
+			if why = whyStopped; !errors.Is(err, cause) {
+				why += "; it has met: " + fault.Redact(err)
+			}
 		}
 		log.InfoContext(ctx, "cascade: given back", "why", why)
 		return w.release(ctx, c, []queue.Claimed{job})

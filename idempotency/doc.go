@@ -18,10 +18,10 @@
 //	          ▼ the key: wait until it ends
 //	        it committed: its result; it rolled back: go on as the first
 //
-// A permanent error ([Permanent], and [ErrUndone] likewise) is stored anew, after the function's transaction
-// was rolled back, and there is no savepoint that this hangs on. A crash between the two leaves no row: the
-// next call runs the function again. Another call may get the key between the two; nothing of it is
-// overwritten, and its outcome is the answer of both.
+// A permanent error ([Permanent]; [ErrUndone] works the same way) rolls the function's transaction back. A
+// second transaction then stores the error. No savepoint is used. After a crash between the two there is no
+// row, and the next call runs the function again. If another call takes the key between the two, nothing of
+// it is overwritten: both calls get its outcome.
 //
 // A process that has seen a key end looks for the answer of the next call by a plain read, and writes only
 // where that finds none.
@@ -57,12 +57,11 @@
 //
 //   - For a key the function of Do commits once, however often it is called, at the same
 //     time or after a crash at any statement. All callers get the same result, nil and
-//     empty results included: the first one, of Work too, gets what encoding/json gives back,
-//     so unexported fields are not kept. What it would drop or change without a word (a number
-//     in an interface that no float64 is, a text that is not UTF-8, fields of one name, those
-//     beside an embedded type that encodes itself, as time.Time) is ErrCodec, and nothing was
-//     done; in two steps the work was done, and nothing is stored. A crash before COMMIT leaves
-//     no row.
+//     empty results included. The first caller, of Work too, gets what encoding/json makes of it, so
+//     unexported fields are lost. A result that JSON would change silently is ErrCodec: a number in
+//     an interface that is no float64, a text that is not UTF-8, two fields of one name, fields beside
+//     an embedded type that encodes itself, as time.Time. After ErrCodec Do has done nothing; in two
+//     steps the work is done and its result not stored. A crash before COMMIT leaves no row.
 //   - Begin gives a key to one caller. A key in progress stays so until its holder
 //     ends it, an operator does, or, only if the holder asked for a lease, the lease has
 //     ended and another Begin takes over. expected_completion only raises an alarm.

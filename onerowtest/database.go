@@ -11,6 +11,7 @@ import (
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/pool"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 // Main runs the tests of a package, stops the server if they started one, and exits. It is for TestMain.
@@ -24,8 +25,8 @@ func Main(m *testing.M) {
 }
 
 // DB returns a pool, opened by [pool.Open], on a database of this test's own that has the toolkit's tables
-// and those of the plan, all empty; of the zero Plan there are none. Statements in ddl are run behind these:
-// CREATE TABLE for tables of the application's own. The database is dropped when the test ends.
+// and those of the plan, all empty. The zero Plan has no tables. Statements in ddl run afterwards: CREATE
+// TABLE for the application's own tables. The database is dropped when the test ends.
 func DB(t testing.TB, plan schema.Plan, ddl ...string) *sql.DB {
 	t.Helper()
 	return open(t, DSN(t, plan, ddl...))
@@ -73,7 +74,22 @@ func setUp(ctx context.Context, db *sql.DB, plan schema.Plan, ddl []string) erro
 	if err := migrations.Up(ctx, db); err != nil {
 		return err
 	}
-	for _, statement := range append(plan.DDL(), ddl...) {
+	if err := run(ctx, db, append(plan.DDL(), ddl...)); err != nil || len(plan.Kept()) == 0 {
+		return err
+	}
+	tables, err := catalog.Read(ctx, db)
+	if err != nil {
+		return err
+	}
+	trash, err := tables.TrashDDL(plan)
+	if err != nil {
+		return err
+	}
+	return run(ctx, db, trash)
+}
+
+func run(ctx context.Context, db *sql.DB, statements []string) error {
+	for _, statement := range statements {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("%.60s…: %w", statement, err)
 		}

@@ -21,8 +21,9 @@
 //
 // The first test that asks finds it, once for each test binary:
 //
-//  1. ONEROW_DSN, "user:password@tcp(127.0.0.1:3306)/": a server that runs. Its user must be allowed to
-//     create databases; only those of these tests, onerow_t_…, are touched.
+//  1. ONEROW_DSN, "user:password@tcp(127.0.0.1:3306)/": a server that runs. Its user needs all
+//     rights on `onerow_t_%`.*, the databases of these tests; no other is touched. crashtest needs PROCESS
+//     besides, and on MySQL SELECT on performance_schema.*.
 //  2. ONEROW_MYSQLD, the path of a mariadbd or mysqld, which is started for these tests on a free port of
 //     the loopback interface, with its data in a throw-away folder: a second or two.
 //  3. mariadbd or mysqld, on PATH or where packages install it: the same.
@@ -35,6 +36,9 @@
 //   - Databases of two tests are apart, whatever runs in parallel. Each is dropped when its test ends.
 //   - A server that was started ends with [Main], and on Linux with the test process, however that ends.
 //   - Its commits are not durable: a crash of the machine may lose them. It is for tests.
+//   - A [Workflow] begins each run with empty tables, in one process. What remembers rows between calls has to be
+//     made anew in Call: idempotency.Keys. A limit of rows should have a maximum below 8,192, for above it the
+//     row that keeps the room is chosen by chance.
 //   - Tests of several packages may use one server at once, so nothing should depend on its global counters.
 //
 // Open this package when tests of applications need more of a server, or when the toolkit gets a table.

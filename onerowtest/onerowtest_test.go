@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/idempotency"
@@ -82,6 +83,33 @@ func TestDB(t *testing.T) {
 		t.Errorf("the job: %+v", job)
 	}
 	onerowtest.NotQueued(t, other, "show", row.Row.ID) // a database of its own
+	if !fails(t, func(t testing.TB) { onerowtest.NotQueued(t, a, "show", row.Row.ID) }) {
+		t.Error("an open job is not queued")
+	}
+	worker, err := cascade.NewWorker(a, plan, cascade.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := worker.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	onerowtest.NotQueued(t, a, "show", row.Row.ID) // it has ended
+	if !fails(t, func(t testing.TB) { onerowtest.Queued(t, a, "show", row.Row.ID) }) {
+		t.Error("a job that has ended is queued")
+	}
+}
+
+// failing is a test that may fail.
+type failing struct{ testing.TB }
+
+func (f failing) Fatalf(string, ...any) { panic(f) }
+
+// fails says whether what is tested fails.
+func fails(t *testing.T, test func(t testing.TB)) (failed bool) {
+	t.Helper()
+	defer func() { _, failed = recover().(failing) }()
+	test(failing{t})
+	return false
 }
 
 // TestWorkflow fails everything that the tables hold at every statement: what a newcomer's test does.
@@ -200,6 +228,10 @@ func TestColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range named {
+		if !has[name] && !strings.Contains(name, ".") {
+			_, err := db.ExecContext(t.Context(), "SELECT 1 FROM "+name+" LIMIT 1")
+			has[name] = err == nil // a whole table
+		}
 		if !has[name] {
 			t.Errorf("there is no column %s", name)
 		}

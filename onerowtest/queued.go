@@ -16,6 +16,9 @@ func Queued(t testing.TB, db onerow.DB, resource string, id any) queue.Job {
 	if err != nil {
 		t.Fatalf("onerowtest: the deletion of %s %v is not queued: %v", resource, id, err)
 	}
+	if !job.State.Open() {
+		t.Fatalf("onerowtest: the deletion of %s %v is not queued: its last job has ended, it is %s", resource, id, job.State)
+	}
 	return job
 }
 
@@ -33,9 +36,9 @@ func encode(t testing.TB, id any) string {
 func NotQueued(t testing.TB, db onerow.DB, resource string, id any) {
 	t.Helper()
 	switch job, err := queue.Find(t.Context(), db, resource, encode(t, id)); {
-	case err == nil:
+	case err == nil && job.State.Open():
 		t.Fatalf("onerowtest: the deletion of %s %v is queued, as job %d", resource, id, job.ID)
-	case !errors.Is(err, queue.ErrNoJob):
+	case err != nil && !errors.Is(err, queue.ErrNoJob):
 		t.Fatalf("onerowtest: %v", err)
 	}
 }

@@ -16,6 +16,9 @@ const sqlRead = `SELECT epoch, last_seq, held, state FROM onerow_stream WHERE co
 // Read returns the context of a stream. A stream without a message is
 // [onerow.ErrNotFound]. One statement.
 func (g Guard[S]) Read(ctx context.Context, db onerow.DB, stream string) (Context[S], error) {
+	if err := g.check(); err != nil {
+		return Context[S]{}, err
+	}
 	c, err := g.read(ctx, db, sqlRead, stream)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = onerow.ErrNotFound
@@ -44,6 +47,9 @@ const sqlWaiting = `SELECT stream, epoch, last_seq, held, TIMESTAMPDIFF(MICROSEC
 // Waiting returns up to limit streams with parked messages, those with the most
 // first: what to alert on. One statement.
 func (g Guard[S]) Waiting(ctx context.Context, db onerow.DB, limit int) ([]HeldStream, error) {
+	if err := g.check(); err != nil {
+		return nil, err
+	}
 	var all []HeldStream
 	err := onerow.Query(ctx, db, sqlWaiting, []any{g.Consumer, limit}, func(rows *sql.Rows) error {
 		var s HeldStream

@@ -23,7 +23,7 @@ type createOptions struct {
 
 // RequestID makes the call repeatable: the first call with this id makes the row,
 // every later one returns that row and says Replayed. It is 1 to 255 bytes,
-// chosen by the client, and counts per resource and owner.
+// chosen by the client, and counts per resource and owner. An empty one is none: the call is not repeatable then.
 func RequestID(id string) CreateOption { return func(o *createOptions) { o.requestID = id } }
 
 // Create makes an active row from the owner, the parent, the name and the application's own columns of row;
@@ -42,7 +42,7 @@ func RequestID(id string) CreateOption { return func(o *createOptions) { o.reque
 // audit is kept. A COMMIT without an answer is survived too. An id that is zero, or that the column cannot
 // hold, is [onerow.ErrInvalidKey].
 //
-// Errors: the name errors of package schema; [ErrParentNotFound], of a further parent too; [ErrConflict] for
+// Errors: the name errors of package names; [ErrParentNotFound], of a further parent too; [ErrConflict] for
 // a unique index of the application's own, with the row that has its values.
 //
 // Atomic: row, quota mark and request record.

@@ -26,20 +26,18 @@
 //   - A row is in exactly one of its two tables at every commit, and keeps its id.
 //   - Names of active rows are unique per owner, in every spelling that has the
 //     same name key. The unique index decides, never a read before the write.
-//   - A row that was made with a request id is made once, until [PurgeRequests] takes the
-//     record of the request. A deploy that adds
-//     fields to T, reorders them or changes their Go types leaves retries of earlier
-//     requests what they were, as long as the values are the same and new fields zero.
-//   - So is a row whose id the application made, without a record: Create answers a repeat with the row that
+//   - A request id makes one row, until [PurgeRequests] deletes the record of the request.
+//     A deploy may add fields to T, reorder them or change their Go types: a retry of an
+//     earlier request is still a retry, if the values are the same and new fields are zero.
+//   - An id that the application made also makes one row, without such a record: Create answers a repeat with the row that
 //     has the id, active or archived, whatever the repeat says of it but its owner. An id that was deleted is
 //     [ErrGone] as long as the audit of its deletion is kept (queue.PurgeDeletions); a row that went with
 //     the row above it leaves no audit.
-//   - What a Create answers is the row as [Of.Get] reads it, and so what a repeat answers: with microseconds,
-//     and without the spaces that fill up a CHAR. Where T has fields that the database fills in the row is
-//     read behind the INSERT, as every other verb reads it. Else it is read only where the declared types of
-//     the application's own columns do not tell what is stored: integers, bool, DOUBLE, DATETIME(6), and
-//     texts and bytes that fit are stored as they are sent; DECIMAL, FLOAT, JSON, ENUM, a DATETIME of fewer
-//     digits, a CHAR that is not filled, what does not fit and fields with methods of their own are read.
+//   - Create and its repeats answer with the row as [Of.Get] reads it: with microseconds, and without the
+//     spaces that fill up a CHAR. The row is read back after the INSERT if T has fields that the database
+//     fills in, or a column may store something else than was sent: DECIMAL, FLOAT, JSON, ENUM, a DATETIME of
+//     fewer digits, a CHAR that is not filled, a value that does not fit, a field with methods of its own.
+//     Integers, bool, DOUBLE, DATETIME(6), and texts and bytes that fit are not read back.
 //   - A row is of the tenant of the row above it, where both have the plan's tenant column.
 //   - Updates of one row wait for each other; each that returns nil was applied once.
 //   - What another row has in a unique index of the application's own is [ErrConflict]
@@ -52,8 +50,8 @@
 //     ([schema.Resource].Parents) Create does, and an Update that changes the reference. The other verbs
 //     need not, for they change no reference: a worker takes a row only when one snapshot of all tables
 //     shows nothing below it, so what is archived, activated or moved below one that goes, goes with it.
-//   - Times are moments: UTC in a DATETIME, and in a TIMESTAMP that moment, whatever the session's time zone;
-//     other fields than times are refused there, and lists by it.
+//   - A time is the same moment in sessions of every time zone, in a DATETIME (as UTC) and in a TIMESTAMP. A
+//     TIMESTAMP column needs a field of a time type, and no list can be ordered by it.
 //   - Each verb works on a pool, in a transaction of its own that is run again
 //     when the server refuses it, and inside a caller's transaction, which it joins.
 //     There it answers by what is committed now, however old the snapshot is; an
@@ -75,10 +73,10 @@
 //
 // # What is not
 //
-//   - A repeat of the Create that made a row which was moved to another owner since is [ErrGone], with an id
-//     of the application's [ErrConflict]: the row is another's now.
-//   - A row leaves a job that began at a table of the plan while it runs, and what is below the row may go.
-//     So it is where the parent's column is written past this package.
+//   - If its row was moved to another owner since, a repeat of the Create answers [ErrGone], or [ErrConflict]
+//     where the application made the id.
+//   - A row that is moved also leaves a running job that began at one of [schema.Plan].Tables, but what is below
+//     the row may still be deleted. So it is where something else than this package writes the parent's column.
 //   - After a COMMIT without an answer all verbs but a Create with a request id, or of an id that the
 //     application made, return [onerow.ErrOutcomeUnknown]. Calling again is right for all of them: a Create
 //     without a request id may then meet its own row as [ErrNameTaken], an Update may apply its change twice.

@@ -9,7 +9,7 @@ import (
 )
 
 // What a verb can answer beside [onerow.ErrNotFound], [onerow.ErrOutcomeUnknown]
-// and the name errors of package schema.
+// and the name errors of package names.
 var (
 	// ErrNameTaken means: another active row of the owner has this name, in some
 	// spelling. errors.As with *[NameTakenError] says which.

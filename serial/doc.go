@@ -43,21 +43,22 @@
 //   - use several series where the numbers allow it (one for each shop, or month),
 //   - and use AUTO_INCREMENT where gaps do not matter.
 //
-// A transaction that claims twice may deadlock with another that does: it has the
-// counter and waits for a key, the other has the key and waits for the counter. The
-// server refuses one of them; on a pool it runs again by itself. Claim all that a
-// transaction needs from a series in one call, and several series in one order.
+// Two transactions that claim twice each may deadlock: one holds the counter and waits
+// for a key, the other holds that key and waits for the counter. The server refuses one
+// of them, and onerow.InTx runs it again. To avoid it, claim all that a transaction
+// needs from a series in one call, and several series always in the same order.
 //
 // On a cluster of several primaries the wait does not reach other nodes, but both
 // transactions wrote the same counter: the certifier refuses one, which runs again.
 //
 // # What is not promised
 //
-// Numbers in the order of the events: they are in the order of the claims' turns at
-// the counter. Numbers back: [Series.Void] says that a range is not used and keeps the
-// numbers, because somebody may have seen them. Rows that are changed past this
-// package; [Series.Gaps] finds what that does, and [Table] finds it in tables that
-// never used this package.
+//   - That numbers are in the order of the events: they are in the order in which claims
+//     reached the counter.
+//   - That numbers come back: [Series.Void] marks a range as unused and keeps its numbers,
+//     because somebody may have seen them.
+//   - Anything for rows that other programs change: [Series.Gaps] finds the gaps, and
+//     [Table] finds them in tables that never used this package.
 //
 // # What it costs
 //
@@ -70,9 +71,10 @@
 //	Find               1
 //	Gaps               1
 //
-// On a pool of pool.Open a Claim or ClaimWith of its own is 2 statements with BEGIN and
-// COMMIT in one packet; where that is refused, for the key has its numbers perhaps, the
-// statements above follow. In a transaction of onerow.InTx the 3 of a Claim are one packet.
+// On a pool of pool.Open, Claim takes 2 statements instead of 3, in one packet with BEGIN,
+// COMMIT and what ClaimWith adds. If that packet is refused, perhaps because the key has
+// its numbers already, the statements above follow. In a transaction of onerow.InTx the 3
+// of a Claim are one packet.
 //
 // Open this package when a number is missing, or given out twice.
 package serial

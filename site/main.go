@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -59,22 +60,23 @@ func run(args []string) error {
 	return server.ListenAndServe()
 }
 
-// write replaces the folder by the files. Only a folder that an earlier run made is replaced: it has a search
-// index.
+// marker is a file by which a folder is known for a site of this program.
+const marker = ".onerow-site"
+
+// write replaces the folder by the files. Only a folder that an earlier run made is replaced.
 func write(dir string, files map[string][]byte) error {
-	_, err := os.Stat(filepath.Join(dir, searchIndex))
-	if errors.Is(err, fs.ErrNotExist) {
-		entries, err := os.ReadDir(dir)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if len(entries) > 0 {
-			return fmt.Errorf("%s has files that are no site's; name another folder with -out", dir)
-		}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	ours := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == marker })
+	if len(entries) > 0 && !ours {
+		return fmt.Errorf("%s has files that are no site's; name another folder with -out", dir)
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
+	files[marker] = nil
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // pages are for everybody

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
 )
 
 // purgeBatch is how many jobs, or audits, are looked at by a statement and go in a transaction, and
@@ -117,7 +118,11 @@ func dropJobs(ctx context.Context, db onerow.DB, age time.Duration, ids []int64)
 		}
 		skipped, err := readIDs(ctx, tx, sqlSkipped+in(locked)+` LIMIT ?`, skippedBatch)
 		if err == nil && len(skipped) > 0 {
-			_, err = tx.ExecContext(ctx, sqlDropSkipped+in(skipped))
+			args := make([]any, len(skipped)) // their ids are drawn, and a text is to be the same in each run
+			for i, id := range skipped {
+				args[i] = id
+			}
+			_, err = tx.ExecContext(ctx, sqlDropSkipped+"("+ident.Params(len(args))+")", args...)
 		}
 		if more = len(skipped) == skippedBatch; more || err != nil {
 			return err

@@ -100,7 +100,7 @@ func (o ListOptions) read(ctx context.Context, db onerow.DB) ([]Job, error) {
 	switch {
 	case o.IDs != nil && len(o.IDs) == 0:
 		return nil, nil
-	case o.Due > 0 || o.Later > 0:
+	case o.IDs == nil && (o.Due > 0 || o.Later > 0):
 		return openJobs(ctx, db, o.Due, o.Later)
 	}
 	query, args := o.list()

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/internal/dbtext"
 )
 
@@ -66,6 +67,8 @@ func FenceRestore(ctx context.Context, tx *onerow.Tx, job Job) error {
 	switch {
 	case err != nil:
 		return err
+	case now.State == Held && now.Token == job.Token: // the statement was ended, and answered all the same
+		return fault.ErrEndedUnsaid
 	case now.State == Held && now.LastError == restoringText:
 		return now.wrong("another restore has begun since, and goes on instead")
 	case now.State.Open() && now.State != Held:

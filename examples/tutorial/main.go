@@ -47,6 +47,8 @@ func run(args []string) error {
 
 // serve runs the web server and the worker until ctx ends.
 func serve(ctx context.Context, db *sql.DB) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	office, err := newOffice()
 	if err != nil {
 		return err
@@ -64,7 +66,15 @@ func serve(ctx context.Context, db *sql.DB) error {
 	go func() { done <- worker.Run(ctx) }() // deletes what is below deleted shows
 	go func() { done <- server.ListenAndServe() }()
 	fmt.Println("the box office is open: http://" + address)
-	<-ctx.Done()
-	err = server.Shutdown(context.WithoutCancel(ctx))
-	return errors.Join(err, <-done, <-done)
+	go func() { // whoever ends first ends the other
+		<-ctx.Done()
+		done <- server.Shutdown(context.WithoutCancel(ctx))
+	}()
+	for range 3 {
+		if ended := <-done; !errors.Is(ended, http.ErrServerClosed) {
+			err = errors.Join(err, ended)
+		}
+		stop()
+	}
+	return err
 }

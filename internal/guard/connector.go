@@ -53,7 +53,7 @@ func Packets(c driver.Connector) driver.Connector {
 // Answered is [Packets] for sessions whose server is known to be in a MySQL replication group, or in none, so
 // that no session asks: each then sends the same statements.
 func Answered(c driver.Connector, group wire.Answer) driver.Connector {
-	return connector{Connector: c, packets: true, group: group, left: new(leftSessions)}
+	return connector{Connector: c, packets: true, utf8mb4: true, group: group, left: new(leftSessions)}
 }
 
 // Opened is [New] for sessions of which more is known. utf8mb4 says that it is their only character set.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,6 +31,9 @@ func compileTests(ctx context.Context, garden, pkgs string) (suite, error) {
 			return nil, err
 		}
 		b := binary{filepath.Join(garden, fmt.Sprintf("suite%d.test", len(s))), filepath.Join(garden, module, pkg)}
+		if err := os.Remove(b.path); err != nil && !errors.Is(err, fs.ErrNotExist) { // a package without tests makes none
+			return nil, err
+		}
 		cmd := exec.CommandContext(ctx, "go", "test", "-c", "-o", b.path, "./"+pkg) //nolint:gosec // the list says what
 		cmd.Dir = filepath.Join(garden, module)
 		if out, err := cmd.CombinedOutput(); err != nil {
