@@ -36,9 +36,9 @@
 //   - Databases of two tests are apart, whatever runs in parallel. Each is dropped when its test ends.
 //   - A server that was started ends with [Main], and on Linux with the test process, however that ends.
 //   - Its commits are not durable: a crash of the machine may lose them. It is for tests.
-//   - A [Workflow] begins each run with empty tables, in one process. What remembers rows between calls has to be
-//     made anew in Call: idempotency.Keys. A limit of rows should have a maximum below 8,192, for above it the
-//     row that keeps the room is chosen by chance.
+//   - A [Workflow] begins each run with empty tables, in one process. What remembers rows between calls has
+//     to be made anew in Call: idempotency.Keys. A limit of rows should have a maximum below 8,192, for above
+//     it the row that keeps the room is chosen by chance.
 //   - Tests of several packages may use one server at once, so nothing should depend on its global counters.
 //
 // Open this package when tests of applications need more of a server, or when the toolkit gets a table.

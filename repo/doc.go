@@ -29,10 +29,10 @@
 //   - A request id makes one row, until [PurgeRequests] deletes the record of the request.
 //     A deploy may add fields to T, reorder them or change their Go types: a retry of an
 //     earlier request is still a retry, if the values are the same and new fields are zero.
-//   - An id that the application made also makes one row, without such a record: Create answers a repeat with the row that
-//     has the id, active or archived, whatever the repeat says of it but its owner. An id that was deleted is
-//     [ErrGone] as long as the audit of its deletion is kept (queue.PurgeDeletions); a row that went with
-//     the row above it leaves no audit.
+//   - An id that the application made also makes one row, without such a record: Create answers a repeat with
+//     the row that has the id, active or archived, whatever the repeat says of it but its owner. An id that
+//     was deleted is [ErrGone] as long as the audit of its deletion is kept (queue.PurgeDeletions); a row
+//     that went with the row above it leaves no audit.
 //   - Create and its repeats answer with the row as [Of.Get] reads it: with microseconds, and without the
 //     spaces that fill up a CHAR. The row is read back after the INSERT if T has fields that the database
 //     fills in, or a column may store something else than was sent: DECIMAL, FLOAT, JSON, ENUM, a DATETIME of
@@ -75,8 +75,9 @@
 //
 //   - If its row was moved to another owner since, a repeat of the Create answers [ErrGone], or [ErrConflict]
 //     where the application made the id.
-//   - A row that is moved also leaves a running job that began at one of [schema.Plan].Tables, but what is below
-//     the row may still be deleted. So it is where something else than this package writes the parent's column.
+//   - A row that is moved also leaves a running job that began at one of [schema.Plan].Tables, but what is
+//     below the row may still be deleted. So it is where something else than this package writes the parent's
+//     column.
 //   - After a COMMIT without an answer all verbs but a Create with a request id, or of an id that the
 //     application made, return [onerow.ErrOutcomeUnknown]. Calling again is right for all of them: a Create
 //     without a request id may then meet its own row as [ErrNameTaken], an Update may apply its change twice.
