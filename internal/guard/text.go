@@ -12,6 +12,11 @@ import (
 )
 
 // admit says whether a statement may be sent, and what it will do to the transaction.
+//
+// A text that is not understood (CALL, PREPARE, EXECUTE, several statements, comments that one engine
+// executes) may do anything to its session. So the session does not go back to the pool, and in a transaction
+// a savepoint is set before the text, which is released before anything follows: it is gone if the
+// transaction is.
 func (c *session) admit(ctx context.Context, query string) (sqltext.Statement, error) {
 	r := sqltext.Classify(query, c.charset)
 	switch {
@@ -45,11 +50,6 @@ func leavesTx(kind sqltext.Kind) bool {
 	}
 	return false
 }
-
-// A text that is not understood (CALL, PREPARE, EXECUTE, several statements, comments that one engine
-// executes) may do anything to its session. So the session does not go back to the pool, and in a transaction
-// a savepoint is set before the text, which is released before anything follows: it is gone if the
-// transaction is.
 
 // idle says whether the session can answer.
 func (c *session) idle() error {

@@ -72,10 +72,3 @@ func (s Environment) VersionLine() string {
 	}
 	return fmt.Sprintf("%s %s (%s)", output.ProgramName, name, runtime.Version())
 }
-
-// The exit codes.
-const (
-	ExitOK      = 0
-	exitFailure = 1
-	exitUsage   = 2
-)

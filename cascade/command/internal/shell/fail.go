@@ -10,6 +10,13 @@ import (
 	"github.com/onerow/onerow/cascade/internal/usage"
 )
 
+// The exit codes.
+const (
+	ExitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+)
+
 // ErrReported says that what went wrong was the command's result and is printed already.
 var ErrReported = errors.New("reported")
 
@@ -25,7 +32,7 @@ func Report(s Environment, err error) int {
 		line = "interrupted: " + line
 	}
 	if _, err := fmt.Fprintf(s.Stderr, "%s: %s\n", output.ProgramName, output.OneLine(s.Hide(line))); err != nil {
-		return max(code, exitFailure)
+		return code
 	}
 	return code
 }
