@@ -12,7 +12,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"strconv"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -35,7 +35,7 @@ func Marshal(v any) ([]byte, error) {
 		return nil, err
 	}
 	if bytes.Contains(data, replacement) { // a raw text within v may have it too
-		if err := walk(reflect.ValueOf(v), "", badText); err != nil {
+		if err := walk(reflect.ValueOf(v), ""); err != nil {
 			return nil, fmt.Errorf("%w of the %T is not UTF-8; a []byte holds any bytes", err, v)
 		}
 	}
@@ -43,26 +43,74 @@ func Marshal(v any) ([]byte, error) {
 }
 
 // RoundTrip is Marshal, and decodes into what back points to, as the text's readers will. [ErrLost] is then
-// also a number in an interface, where it becomes a float64, that no float64 is. Where back is nil it is not
-// known into what the text will be decoded: as into the type of v.
+// also a number that would come back as another, as one in an interface does where it becomes a float64 that
+// it is not. Where back is nil it is not known into what the text will be decoded: as into the type of v.
 func RoundTrip(v, back any) ([]byte, error) {
 	data, err := Marshal(v)
 	if err != nil {
 		return nil, err
 	}
-	as := reflect.ValueOf(&v).Elem() // an interface
-	if back == nil || reflect.TypeOf(back).Elem().Kind() != reflect.Interface {
-		as = as.Elem()
-	}
+	as := reflect.TypeOf(v)
 	if back != nil {
+		as = reflect.TypeOf(back).Elem()
 		if err := json.Unmarshal(data, back); err != nil {
 			return nil, fmt.Errorf("it cannot be decoded again: %w", err)
 		}
 	}
 	if longNumber(data) {
-		err = walk(as, "", badNumber)
+		err = numbersKept(data, as)
 	}
 	return data, err
+}
+
+// numbersKept decodes and encodes once more: what is encoded then is what a reader has. Only its numbers
+// count, in any order, and not where a reader has more of them, or fewer.
+func numbersKept(data []byte, as reflect.Type) error {
+	v := reflect.New(as)
+	if json.Unmarshal(data, v.Interface()) != nil {
+		return nil // its reader has another type
+	}
+	again, err := json.Marshal(v.Elem().Interface())
+	if err != nil || bytes.Equal(again, data) {
+		return err
+	}
+	was, err := numbersOf(data)
+	if err != nil {
+		return err
+	}
+	is, err := numbersOf(again)
+	if err != nil || len(is) != len(was) {
+		return err
+	}
+	for i := range was {
+		if was[i] != is[i] {
+			return fmt.Errorf("%w: a number comes back as another, %s as %s: one in an interface becomes a float64; give it an int64 or a string", ErrLost, was[i], is[i])
+		}
+	}
+	return nil
+}
+
+// numbersOf are the numbers of a text, each written in one way, in the order of that.
+func numbersOf(data []byte) (numbers []string, err error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	for {
+		token, err := d.Token()
+		if err == io.EOF { //nolint:errorlint // as Token says
+			slices.Sort(numbers)
+			return numbers, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if n, isNumber := token.(json.Number); isNumber {
+			text := n.String()
+			if canonical, err := Number(text); err == nil {
+				text = canonical
+			}
+			numbers = append(numbers, text)
+		}
+	}
 }
 
 var (
@@ -79,38 +127,37 @@ func implements(t, method reflect.Type) bool {
 	return t.Implements(method) || t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(method)
 }
 
-// walk visits v and what is encoded with it, each with its path, down to where a visit ends. v has been
-// encoded, so it has no cycles.
-func walk(v reflect.Value, path string, visit func(v reflect.Value, path string) (end bool, err error)) error {
+// walk looks for a bad text in v and in what is encoded with it. v has been encoded, so it has no cycles.
+func walk(v reflect.Value, path string) error {
 	if !v.IsValid() {
 		return nil
 	}
-	if end, err := visit(v, path); end || err != nil {
+	if end, err := badText(v, path); end || err != nil {
 		return err
 	}
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
-		return walk(v.Elem(), path, visit)
+		return walk(v.Elem(), path)
 	case reflect.Slice, reflect.Array:
 		if v.Type().Elem().Kind() == reflect.Uint8 {
 			return nil
 		}
 		for i := range v.Len() {
-			if err := walk(v.Index(i), fmt.Sprintf("%s[%d]", path, i), visit); err != nil {
+			if err := walk(v.Index(i), fmt.Sprintf("%s[%d]", path, i)); err != nil {
 				return err
 			}
 		}
 	case reflect.Map:
 		for key, item := range v.Seq2() {
 			at := fmt.Sprintf("%s[%q]", path, key)
-			if err := errors.Join(walk(key, at, visit), walk(item, at, visit)); err != nil {
+			if err := errors.Join(walk(key, at), walk(item, at)); err != nil {
 				return err
 			}
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if f := v.Type().Field(i); (f.IsExported() || f.Anonymous) && f.Tag.Get("json") != "-" {
-				if err := walk(v.Field(i), path+" "+f.Name, visit); err != nil {
+				if err := walk(v.Field(i), path+" "+f.Name); err != nil {
 					return err
 				}
 			}
@@ -119,7 +166,8 @@ func walk(v reflect.Value, path string, visit func(v reflect.Value, path string)
 	return nil
 }
 
-// badText finds a text that is not UTF-8. What has its own JSON is left alone.
+// badText says whether v is a text that is not UTF-8, and whether that is the end of it: what has its own JSON
+// is left alone.
 func badText(v reflect.Value, path string) (end bool, err error) {
 	var text string
 	switch {
@@ -139,36 +187,6 @@ func badText(v reflect.Value, path string) (end bool, err error) {
 		err = fmt.Errorf("%w: the text%s", ErrLost, path)
 	}
 	return end, err
-}
-
-// badNumber finds a number in an interface that no float64 is.
-func badNumber(v reflect.Value, path string) (end bool, err error) {
-	if v.Kind() != reflect.Interface || v.IsNil() || !v.CanInterface() {
-		return false, nil
-	}
-	data, err := json.Marshal(v.Interface())
-	if err != nil {
-		return true, err
-	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	for {
-		token, err := d.Token()
-		if err == io.EOF { //nolint:errorlint // as Token says
-			return true, nil
-		}
-		if err != nil {
-			return true, err
-		}
-		if n, isNumber := token.(json.Number); isNumber {
-			f, err := n.Float64()
-			was, err1 := Number(n.String())
-			is, err2 := Number(strconv.FormatFloat(f, 'g', -1, 64))
-			if was != is || errors.Join(err, err1, err2) != nil {
-				return true, fmt.Errorf("%w: the number %s in the interface%s comes back as the float64 %v; give it an int64 or a string", ErrLost, n, path, f)
-			}
-		}
-	}
 }
 
 // longNumber says whether a number may have more digits than a float64 holds for certain. What is found in a

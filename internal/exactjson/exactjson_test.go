@@ -1,6 +1,7 @@
 package exactjson
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -72,6 +73,22 @@ func TestTypes(t *testing.T) {
 	}
 }
 
+// doc keeps what it is given in a field that only its methods see; box decodes what is in its interface
+// exactly.
+type (
+	doc struct{ m map[string]any }
+	box struct{ V any }
+)
+
+func (d doc) MarshalJSON() ([]byte, error)     { return json.Marshal(d.m) }
+func (d *doc) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &d.m) }
+
+func (b *box) UnmarshalJSON(data []byte) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	return d.Decode((*struct{ V any })(b))
+}
+
 // TestTextsAndNumbers: what comes back is what was given, or is refused.
 func TestTextsAndNumbers(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -85,11 +102,18 @@ func TestTextsAndNumbers(t *testing.T) {
 			a, B string `json:"-"`
 		}{"\xff", "\xff"}, false},
 		"int": {int64(1<<62 + 1), false}, "in an interface": {[]any{int64(1<<62 + 1)}, true}, "exact": {[]any{int64(1 << 53), 0.1, 1e300}, false},
+		"in a type of its own": {doc{map[string]any{"id": int64(1<<53 + 1)}}, true}, "exact in a type of its own": {doc{map[string]any{"b": 0.25, "a": int64(1 << 53)}}, false},
+		"an interface decoded exactly": {box{int64(1<<53 + 1)}, false}, "two of one": {struct {
+			A, B int64
+			V    any
+		}{1<<53 + 1, 1 << 53, int64(1<<53 + 1)}, true}, "another order": {map[string]any{"r": json.RawMessage(`{"b":1000000000000000.50,"a":1e22}`)}, false},
 		"digits in a text": {[]any{"12345678901234567"}, false}, "number": {[]any{json.Number("0.10000000000000000")}, false},
 	} {
-		data, err := RoundTrip(c.v, reflect.New(reflect.TypeOf(c.v)).Interface())
-		if errors.Is(err, ErrLost) != c.lost || !c.lost && err != nil {
-			t.Errorf("%s: %s, %v", name, data, err)
+		for _, back := range []any{reflect.New(reflect.TypeOf(c.v)).Interface(), nil} {
+			data, err := RoundTrip(c.v, back)
+			if errors.Is(err, ErrLost) != c.lost || !c.lost && err != nil && back != nil {
+				t.Errorf("%s, into %T: %s, %v", name, back, data, err)
+			}
 		}
 	}
 }
