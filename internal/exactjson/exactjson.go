@@ -175,7 +175,7 @@ func badText(v reflect.Value, path string) (end bool, err error) {
 		return true, nil
 	case v.Type().Implements(textMarshaler) && v.CanInterface():
 		end = true
-		if m, _ := v.Interface().(encoding.TextMarshaler); v.Kind() != reflect.Pointer || !v.IsNil() {
+		if m, ok := v.Interface().(encoding.TextMarshaler); ok && (v.Kind() != reflect.Pointer || !v.IsNil()) {
 			if own, err := m.MarshalText(); err == nil {
 				text = string(own)
 			}

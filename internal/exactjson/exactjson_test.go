@@ -2,6 +2,7 @@ package exactjson
 
 import (
 	"bytes"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -107,6 +108,14 @@ func TestTextsAndNumbers(t *testing.T) {
 			A, B int64
 			V    any
 		}{1<<53 + 1, 1 << 53, int64(1<<53 + 1)}, true}, "another order": {map[string]any{"r": json.RawMessage(`{"b":1000000000000000.50,"a":1e22}`)}, false},
+		"no text": {struct {
+			A encoding.TextMarshaler `json:",omitempty"`
+			B json.RawMessage
+		}{nil, json.RawMessage(`"\ufffd"`)}, false},
+		"no text, and one": {struct {
+			A encoding.TextMarshaler
+			B string
+		}{nil, "\xff"}, true},
 		"digits in a text": {[]any{"12345678901234567"}, false}, "number": {[]any{json.Number("0.10000000000000000")}, false},
 	} {
 		for _, back := range []any{reflect.New(reflect.TypeOf(c.v)).Interface(), nil} {
