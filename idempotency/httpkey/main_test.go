@@ -60,6 +60,7 @@ func TestMiddleware(t *testing.T) {
 		{"FormsAnew", testFormsAnew},
 		{"OwnFingerprint", testOwnFingerprint},
 		{"Policy", testPolicy},
+		{"LateNotDone", testLateNotDone},
 		{"ReleasedPayload", testReleasedPayload},
 		{"Herd", testHerd},
 		{"Waits", testWaits},

@@ -90,8 +90,9 @@ func (c *committing) run(ctx context.Context, tx *onerow.Tx) (Response, error) {
 		stored, c.misuse = c.m.store(c.answer)
 	}
 	status := c.answer.status
-	undone := c.misuse != nil || s.notDone.Load() || !c.m.keeps(status, StoredOneCommit)
-	if s.usedTx.Load() && !s.notDone.Load() && (undone || status >= http.StatusBadRequest) {
+	notDone := s.notDone.Load() // once: a goroutine that the handler has left behind may say it meanwhile
+	undone := c.misuse != nil || notDone || !c.m.keeps(status, StoredOneCommit)
+	if s.usedTx.Load() && !notDone && (undone || status >= http.StatusBadRequest) {
 		// The server's refusal of what the handler wrote is why it failed, whatever it made of it: it runs
 		// again. A poisoned transaction answers without a statement.
 		if _, err := tx.ExecContext(ctx, sqlProbe); onerow.Retryable(err) {

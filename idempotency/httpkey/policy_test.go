@@ -1,6 +1,7 @@
 package httpkey_test
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"net/http"
@@ -77,6 +78,25 @@ func testPolicy(t *testing.T, db *sql.DB) {
 			}
 		}
 	})
+}
+
+// testLateNotDone: a goroutine that the handler has left behind says NotDone while it is decided what becomes
+// of the answer. Whether it is heard or not, what was written before a 4xx is undone.
+func testLateNotDone(t *testing.T, db *sql.DB) {
+	var of context.Context
+	g := newRig(t, form{false, db}, httpkey.Config{Optional: true, Stored: func(int) bool { httpkey.NotDone(of); return true }}, func(w http.ResponseWriter, r *http.Request) {
+		of = r.Context()
+		if err := effect(r, db); err != nil {
+			t.Error(err)
+		}
+		w.WriteHeader(http.StatusNotFound)
+	})
+	for _, key := range []string{"k", ""} {
+		g.want(404, call{key: key, body: "late"})
+		if n := g.effects("late"); n != 0 {
+			t.Errorf("key %q: %d effects of a 404", key, n)
+		}
+	}
 }
 
 // testReleasedPayload: a request that was not done may be repeated, not replaced.
