@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
 	"strings"
 	"testing"
@@ -208,6 +209,39 @@ func TestEmptyPayload(t *testing.T) {
 	}
 	if err := call("stored", idempotency.Options{Payload: order{Items: []string{"b"}}}); !errors.Is(err, idempotency.ErrMismatch) {
 		t.Errorf("another payload: %v", err)
+	}
+}
+
+// node has what is not for JSON.
+type node struct {
+	Note   string
+	Tags   []string
+	Parent *node        `json:"-"`
+	Client *http.Client `json:"-"`
+	Kids   []*node
+}
+
+// TestPayloadBesides: what JSON leaves out of a payload is not followed, it may lead back, nor read, it may be
+// written by others meanwhile.
+func TestPayloadBesides(t *testing.T) {
+	db, _ := open(t)
+	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
+	client := &http.Client{}
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		client.Timeout = time.Second
+	}()
+	top := &node{Client: client, Tags: []string{}}
+	top.Parent, top.Kids = top, []*node{{Parent: top}}
+	for name, payload := range map[string]any{"first": top, "again": &node{Kids: []*node{{Tags: []string{}}}}} {
+		if _, err := idempotency.Do(ctx, db, keys, key("a"), charge(1), idempotency.Options{Payload: payload}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	<-written
+	if top.Parent != top || top.Kids[0].Parent != top || top.Client != client || top.Tags == nil {
+		t.Error("the payload was changed")
 	}
 }
 

@@ -48,8 +48,9 @@ func mayHaveEmpty(data []byte) bool {
 }
 
 // emptied is v with nil for each list and map that is empty: to Go they are the same, to JSON they are not.
-// In an interface they are two, as in JSON. What encodes itself is left as it is. v has been encoded, so it
-// has no cycles; it is not changed, what is in it is copied.
+// In an interface they are two, as in JSON. What encodes itself is left as it is. v has been encoded, so what
+// JSON has of it has no cycles; it is not changed, what is in it is copied. What JSON leaves out is not
+// followed.
 func emptied(v reflect.Value) reflect.Value {
 	if !v.IsValid() || !v.CanInterface() || exactjson.EncodesItself(v.Type()) {
 		return v
@@ -79,7 +80,7 @@ func emptied(v reflect.Value) reflect.Value {
 	case reflect.Struct:
 		to.Set(v)
 		for i := range v.NumField() {
-			if to.Field(i).CanSet() {
+			if to.Field(i).CanSet() && v.Type().Field(i).Tag.Get("json") != "-" {
 				to.Field(i).Set(emptied(v.Field(i)))
 			}
 		}
