@@ -55,7 +55,11 @@ func TestEnqueueMany(t *testing.T) {
 	w.want(0, "402 jobs queued\n", "enqueue", "project", "--where", "t.user_id = 1 -- comment", "--grace", "1h")
 	w.want(0, "0 jobs queued, 402 open already\n", "enqueue", "project", "--where", "user_id = 1;")
 	w.want(0, "800 jobs queued, 402 open already\n", "enqueue", "project", "--where", "user_id = 5 OR 1 = 1")
+	w.want(2, "0 jobs queued, 500 open already: the condition of --where", "enqueue", "project", "--where", "1=1) OR (1=1")
 	w.want(0, "0 jobs queued, 500 open already\n", "enqueue", "project", "--where", "t.id <= 500")
+	w.exec("DELETE FROM onerow_job")
+	// The condition is asked anew for each page.
+	w.want(0, "500 jobs queued\n", "enqueue", "project", "--where", "NOT EXISTS (SELECT 1 FROM onerow_job)")
 	w.exec("DELETE FROM onerow_job")
 	w.want(0, "100 rows of project; nothing was queued\n", "enqueue", "project", "--query", "SELECT id FROM project ORDER BY id LIMIT 100", "--dry-run")
 	w.want(0, "100 jobs queued\n", "enqueue", "project", "--query", "SELECT id FROM project ORDER BY id LIMIT 100;")

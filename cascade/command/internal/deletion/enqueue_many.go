@@ -9,6 +9,7 @@ import (
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/target"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
 )
@@ -21,6 +22,10 @@ func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan, node
 	s, err := newSelection(ctx, db, plan, node, c.Where, c.Query)
 	if err != nil {
 		return err
+	}
+	pages := s.where
+	if c.Query != "" {
+		pages = s.query
 	}
 	// A resource's rows are looked for, to know whose they are; a query may name rows that are gone.
 	look := func(page []queue.Deletion) error {
@@ -39,7 +44,7 @@ func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan, node
 	var done queue.EnqueuedMany
 	show := shell.NewCounter(a)
 	err = killable(ctx, db, func(conn *sql.Conn) error {
-		return s.pages(ctx, conn, func(page []queue.Deletion) error {
+		return pages(ctx, conn, func(page []queue.Deletion) error {
 			if err := look(page); err != nil {
 				return err
 			}
@@ -53,7 +58,10 @@ func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan, node
 			return err
 		})
 	})
-	if err = errors.Join(err, show.End()); err != nil {
+	switch err = errors.Join(err, show.End()); {
+	case errors.Is(err, usage.Err):
+		return fmt.Errorf("%s: %w", enqueuedSummary(done), err)
+	case err != nil:
 		return fmt.Errorf("%s; it is safe to run the same command again: %w", enqueuedSummary(done), err)
 	}
 	return a.Say("%s", enqueuedSummary(done))
@@ -64,7 +72,7 @@ func (c *Enqueue) countMany(ctx context.Context, a *shell.App, db *sql.DB, s sel
 	var n int64
 	err := killable(ctx, db, func(conn *sql.Conn) (err error) {
 		if c.MustExist && c.Query != "" {
-			if err := s.pages(ctx, conn, look); err != nil {
+			if err := s.query(ctx, conn, look); err != nil {
 				return err
 			}
 		}
