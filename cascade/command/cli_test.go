@@ -30,6 +30,9 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// unreachable is a database that no refusal may need.
+const unreachable = shell.EnvDSN + "=root@tcp(127.0.0.1:1)/db"
+
 // TestWrongInput: one clear line on standard error, nothing on standard output, and the
 // exit code 2 for what the user can put right, 1 for a failure.
 func TestWrongInput(t *testing.T) {
@@ -101,12 +104,14 @@ func TestWrongInput(t *testing.T) {
 		{"jobs", []string{shell.EnvDSN + "=root@tcp(" + server + ")/"}, 2, []string{"names no database"}},
 		{"jobs", []string{shell.EnvDSN + "=root@localhost/db"}, 2, []string{"tcp(host:3306)"}},
 		{"jobs", []string{shell.EnvDSN + "=root@tcp(localhost)"}, 2, []string{"no '/'"}},
+		{"plan folder 1", []string{unreachable}, 2, []string{"folder", "project, screen, comment"}},
+		{"trash purge --plan " + withAssets, []string{unreachable}, 2, []string{`"file"`, "--assets"}},
 		{"jobs", nil, 1, []string{"lacks the toolkit's tables", "cascade-worker migrate up"}},
 		{"run", nil, 1, []string{"cascade-worker migrate up"}},
 		{"drain", nil, 1, []string{"cascade-worker migrate up"}},
 		{"retry 1", nil, 1, []string{"cascade-worker migrate up"}},
 		{"enqueue project 1", nil, 1, []string{"cascade-worker migrate up"}},
-		{"jobs", []string{shell.EnvDSN + "=root@tcp(127.0.0.1:1)/db"}, 1, []string{"cannot reach", "127.0.0.1:1", "connection refused"}},
+		{"jobs", []string{unreachable}, 1, []string{"cannot reach", "127.0.0.1:1", "connection refused"}},
 		{"jobs", []string{shell.EnvDSN + "=root@unix(/no/such.sock)/db"}, 1, []string{"cannot reach", "/no/such.sock"}},
 		{"jobs", []string{shell.EnvDSN + "=root@tcp(no-such-host.invalid)/db"}, 1, []string{"cannot reach", "no-such-host.invalid:3306"}},
 		{"jobs", []string{shell.EnvDSN + "=" + strings.Replace(w.url(), "/"+w.cfg.DBName, "/onerow_t_no_such", 1)}, 1, []string{"no database", "onerow_t_no_such"}},

@@ -75,6 +75,9 @@ func (c *Plan) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 	case c.SQL:
 		return c.statements(ctx, a, plan)
 	}
+	if _, err := target.Node(plan, c.Resource); err != nil {
+		return err
+	}
 	db, err := a.Open(ctx)
 	if err != nil {
 		return err
