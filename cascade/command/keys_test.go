@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -186,6 +187,14 @@ func TestKeysWrongInput(t *testing.T) {
 		if o := w.run(strings.Fields(args)...); o.code != 2 || o.stdout != "" || !isOneLine(o.stderr) || !strings.Contains(o.stderr, says) {
 			t.Errorf("%s: %s", args, o)
 		}
+	}
+	folder, err := os.Open(t.TempDir()) // cannot be read
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	if o := w.runFrom(folder, strings.Fields("keys complete"+act+" --result -")...); o.code != 1 || !isOneLine(o.stderr) || !strings.Contains(o.stderr, "read the result from standard input") {
+		t.Error(o)
 	}
 	for _, args := range []string{"keys list", "keys show a b c", "keys expire" + act, "serials list", "serials gaps x"} {
 		if o := w.run(strings.Fields(args)...); o.code != 1 || o.stdout != "" || !isOneLine(o.stderr) || !strings.Contains(o.stderr, "cascade-worker migrate up") {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,11 +49,16 @@ func (w *world) run(args ...string) outcome { return w.runIn("", args...) }
 
 func (w *world) runIn(stdin string, args ...string) outcome {
 	w.t.Helper()
+	return w.runFrom(strings.NewReader(stdin), args...)
+}
+
+func (w *world) runFrom(stdin io.Reader, args ...string) outcome {
+	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
 	cmd := w.command(ctx, args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, &stderr
 	code := exitCode(w.t, cmd.Run())
 	o := outcome{code, stdout.String(), stderr.String()}
 	if strings.Contains(o.stderr, "DATA RACE") || strings.Contains(o.stderr, "goroutine ") {

@@ -124,11 +124,16 @@ type keysCompleteCmd struct {
 	Keep   time.Duration `placeholder:"TIME" help:"For how long the key answers, as in 720h; for ever by default."`
 }
 
-// AfterApply reads the result, and refuses one that is no JSON.
-func (c *keysCompleteCmd) AfterApply(a *shell.App) error {
+// AfterApply refuses a time that has no sense.
+func (c *keysCompleteCmd) AfterApply() error {
 	if c.Keep < 0 {
 		return usage.Errorf("--keep is %s; it should be a time like 720h", c.Keep)
 	}
+	return c.keyVerb.AfterApply()
+}
+
+// Run completes the key.
+func (c *keysCompleteCmd) Run(ctx context.Context, a *shell.App) error {
 	if c.Result == "-" {
 		text, err := io.ReadAll(a.Stdin)
 		if err != nil {
@@ -139,12 +144,11 @@ func (c *keysCompleteCmd) AfterApply(a *shell.App) error {
 	if c.Result = strings.TrimSpace(c.Result); !json.Valid([]byte(c.Result)) {
 		return usage.Errorf(`--result is no JSON; text needs quotes inside the shell's: '"text"'`)
 	}
-	return c.keyVerb.AfterApply()
-}
-
-// Run completes the key.
-func (c *keysCompleteCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
-	err := c.act(ctx, a, db, c.Keep, c.Status, "is complete, token %d: the next callers get the result",
+	db, err := a.OpenMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	err = c.act(ctx, a, db, c.Keep, c.Status, "is complete, token %d: the next callers get the result",
 		func(o *keyadmin.Operator, ctx context.Context, db onerow.DB, seen idempotency.Entry) error {
 			return o.Complete(ctx, db, seen, json.RawMessage(c.Result))
 		})
