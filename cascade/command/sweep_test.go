@@ -67,7 +67,12 @@ resources:
 			t.Error(o)
 		}
 	}
+	w.exec("ALTER TABLE photo DROP COLUMN blob_key")
+	if o := w.want(1, "blob_key", "sweep", assets); strings.Contains(o.stderr, "asset column") {
+		t.Errorf("a plan that does not fit its tables: %s", o)
+	}
 	other := designed(t)
 	other.write(other.plan, "tables: [{name: region, key: [code]}]")
+	other.env = append(other.env, unreachable)
 	other.want(2, "no resource or table of the plan has an asset column", "sweep", assets)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,6 +43,9 @@ func (c *Sweep) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 	if !a.KnowsAssets(c.AssetsFlag) {
 		return usage.Errorf("say where the assets are with --assets file:///folder or %s", shell.EnvAssets)
 	}
+	if !slices.ContainsFunc(plan.Nodes(), func(n schema.Node) bool { return n.Asset != "" }) {
+		return usage.Errorf("no resource or table of the plan has an asset column, so every object would seem lost")
+	}
 	store, err := a.OpenStore(ctx, c.AssetsFlag)
 	if err != nil {
 		return err
@@ -58,9 +62,6 @@ func (c *Sweep) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 			return list.Add(f)
 		})
 	err = errors.Join(err, show.End(), list.End())
-	if errors.Is(err, schema.ErrInvalidPlan) {
-		return usage.Errorf("no resource or table of the plan has an asset column, so every object would seem lost")
-	}
 	if perr := a.Note("%s", sweepSummary(seen, c.Delete)); perr != nil {
 		return errors.Join(err, perr)
 	}
