@@ -46,6 +46,7 @@ func TestOrphans(t *testing.T) {
 	w.want(0, "missing row", "orphans", "--after", position)
 	w.want(0, "1 missing row; there may be more: raise --limit\n", "orphans", "--limit", "1", "--table", "comment")
 	w.want(0, "4 missing rows\n", "orphans", "--limit", "4")
+	w.want(0, "4 missing rows\n", "orphans", "--limit", "0") // none, as by default
 	w.want(1, "1 missing row; go on", "orphans", "--check", "--limit", "1")
 	w.want(0, "4 missing rows; 3 jobs queued", "orphans", "--enqueue")
 	w.want(0, "no row is missing", "orphans", "--enqueue")

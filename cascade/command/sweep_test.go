@@ -67,6 +67,7 @@ resources:
 			t.Error(o)
 		}
 	}
+	w.want(0, "1 object, 0 too young", "sweep", assets, "--limit", "0") // none, as by default
 	w.exec("ALTER TABLE photo DROP COLUMN blob_key")
 	if o := w.want(1, "blob_key", "sweep", assets); strings.Contains(o.stderr, "asset column") {
 		t.Errorf("a plan that does not fit its tables: %s", o)

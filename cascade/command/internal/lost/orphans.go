@@ -24,12 +24,12 @@ import (
 // Orphans finds rows whose row above is gone.
 type Orphans struct {
 	shell.PlanFlag
-	Check   bool        `help:"Exit with 1 if a row is missing, for a cron job or a timer with an alarm."`
-	Enqueue bool        `help:"Queue a job for each missing row, so that a worker deletes what is below it."`
-	Table   string      `placeholder:"NAME" help:"Only rows of this table or resource."`
-	Limit   shell.Limit `placeholder:"N" help:"Stop after N missing rows."`
-	After   string      `placeholder:"POSITION" help:"Go on where a search was ended."`
-	JSON    bool        `name:"json" help:"Print a JSON array."`
+	Check   bool                `help:"Exit with 1 if a row is missing, for a cron job or a timer with an alarm."`
+	Enqueue bool                `help:"Queue a job for each missing row, so that a worker deletes what is below it."`
+	Table   string              `placeholder:"NAME" help:"Only rows of this table or resource."`
+	Limit   shell.OptionalLimit `placeholder:"N" help:"Stop after N missing rows."`
+	After   string              `placeholder:"POSITION" help:"Go on where a search was ended."`
+	JSON    bool                `name:"json" help:"Print a JSON array."`
 }
 
 // orphansPerPage is how many jobs are queued in a transaction.

@@ -20,11 +20,11 @@ import (
 type Sweep struct {
 	shell.PlanFlag
 	shell.AssetsFlag
-	Delete bool          `help:"Delete the objects that no row names. Without it nothing is changed."`
-	Grace  time.Duration `default:"24h" placeholder:"TIME" help:"Leave objects and rows alone that are younger (24h)."`
-	Prefix string        `placeholder:"TEXT" help:"Only objects whose names begin with it."`
-	Limit  shell.Limit   `placeholder:"N" help:"Stop after N findings."`
-	JSON   bool          `name:"json" help:"Print a JSON array."`
+	Delete bool                `help:"Delete the objects that no row names. Without it nothing is changed."`
+	Grace  time.Duration       `default:"24h" placeholder:"TIME" help:"Leave objects and rows alone that are younger (24h)."`
+	Prefix string              `placeholder:"TEXT" help:"Only objects whose names begin with it."`
+	Limit  shell.OptionalLimit `placeholder:"N" help:"Stop after N findings."`
+	JSON   bool                `name:"json" help:"Print a JSON array."`
 }
 
 // Validate refuses a grace period that has no sense.

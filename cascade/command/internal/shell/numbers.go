@@ -16,7 +16,7 @@ func (n JobNumber) Validate() error {
 	return nil
 }
 
-// Limit is how much is printed or done at most; 0: it was not given.
+// Limit is how much is printed or done at most.
 type Limit int
 
 // Validate refuses what leaves nothing.
@@ -27,7 +27,18 @@ func (n Limit) Validate() error {
 	return nil
 }
 
-// Load is the share of the time that batches may take; 0: it was not given.
+// OptionalLimit is a Limit where there is none by default; 0: none.
+type OptionalLimit Limit
+
+// Validate refuses what is below none.
+func (n OptionalLimit) Validate() error {
+	if n == 0 {
+		return nil
+	}
+	return Limit(n).Validate()
+}
+
+// Load is the share of the time that batches may take.
 type Load float64
 
 // Validate refuses what is no share, or next to none.
@@ -36,4 +47,15 @@ func (l Load) Validate() error {
 		return usage.Errorf("--load is %g; it should be a share from 0.01 to 1", l)
 	}
 	return nil
+}
+
+// OptionalLoad is a Load that depends where none is given; 0: none is.
+type OptionalLoad Load
+
+// Validate refuses what is no share, or next to none.
+func (l OptionalLoad) Validate() error {
+	if l == 0 {
+		return nil
+	}
+	return Load(l).Validate()
 }

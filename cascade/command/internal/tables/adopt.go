@@ -108,7 +108,7 @@ func (c *Adopt) backfill(ctx context.Context, a *shell.App, db *sql.DB, plan sch
 		return err
 	}
 	show := shell.NewCounter(a)
-	pace := shell.NewPacer(a, db, c.Load, throttles, show)
+	pace := shell.NewPacer(a, db, shell.Load(c.Load), throttles, show)
 	var rows, written int64
 	report, err := adopt.Backfill(ctx, db, plan, c.Resource, adopt.Options{Copies: c.Copies, OnPage: func(ctx context.Context, p adopt.Page) error {
 		rows, written = rows+int64(p.Rows), written+int64(p.Written+p.Copied)
