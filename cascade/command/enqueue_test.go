@@ -80,6 +80,19 @@ func TestEnqueueMany(t *testing.T) {
 	}
 }
 
+// TestEnqueueManyPages: pages go along a composite key, whose first column sorts by number and not by label.
+func TestEnqueueManyPages(t *testing.T) {
+	w := empty(t)
+	w.write(w.plan, "tables: [{name: part, key: [size, n]}]")
+	w.ok("migrate", "up")
+	w.exec("CREATE TABLE part (size ENUM('small', 'large') NOT NULL, n INT NOT NULL, PRIMARY KEY (size, n))")
+	for _, size := range []string{"small", "large"} {
+		w.exec("INSERT INTO part WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 700) SELECT '" + size + "', n FROM s")
+	}
+	w.want(0, "1,400 jobs queued\n", "enqueue", "part", "--where", "1 = 1")
+	w.want(0, "0 jobs queued, 1,400 open already\n", "enqueue", "part", "--query", "SELECT * FROM part")
+}
+
 // TestEnqueueManyOfTables: composite keys, in their order, and what is not a key.
 func TestEnqueueManyOfTables(t *testing.T) {
 	w := designed(t)

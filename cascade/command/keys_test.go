@@ -192,7 +192,7 @@ func TestKeysWrongInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer folder.Close()
+	defer func() { _ = folder.Close() }()
 	if o := w.runFrom(folder, strings.Fields("keys complete"+act+" --result -")...); o.code != 1 || !isOneLine(o.stderr) || !strings.Contains(o.stderr, "read the result from standard input") {
 		t.Error(o)
 	}
