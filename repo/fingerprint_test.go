@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 )
@@ -102,7 +103,40 @@ func TestReplayAfterDeploy(t *testing.T) {
 			t.Errorf("%s: %+v, %v", what, res, err)
 		}
 	}
-	if n := count(t, db, "SELECT COUNT(*) FROM onerow_request WHERE fingerprint LIKE CONCAT(CHAR(3), '%')"); n != 1 {
+	if n := count(t, db, "SELECT COUNT(*) FROM onerow_request WHERE fingerprint LIKE CONCAT(CHAR(2), '%')"); n != 1 {
 		t.Error("the form of the fingerprint is not stored with it")
+	}
+}
+
+// TestFormOfFingerprints: what is recorded is the same for each version of this library, and of Go: the bytes
+// are those of the first version with form 2.
+func TestFormOfFingerprints(t *testing.T) {
+	type Thing struct {
+		ID     int64           `db:"id"`
+		UserID int64           `db:"user_id"`
+		Name   string          `db:"name"`
+		Raw    []byte          `db:"raw"`
+		Meta   json.RawMessage `db:"meta"`
+		Done   bool            `db:"done"`
+		Due    time.Time       `db:"due"`
+		Note   *string         `db:"note"`
+	}
+	plan := schema.Plan{Resources: []schema.Resource{{
+		Name: "thing", Owner: "user_id", Label: schema.Label{Column: "name"},
+		Columns: []schema.Column{
+			{Name: "raw", Type: "VARBINARY(16) NULL"}, {Name: "meta", Type: "JSON NULL"}, {Name: "done", Type: "TINYINT NOT NULL DEFAULT 0"},
+			{Name: "due", Type: "DATETIME(6) NULL"}, {Name: "note", Type: "VARCHAR(80) NULL"},
+		},
+	}}}
+	db, ctx := open(t), t.Context()
+	for _, stmt := range plan.DDL() {
+		must(db.ExecContext(ctx, stmt))
+	}
+	things := must(repo.New[Thing](plan, "thing"))
+	must(things.Create(ctx, db, Thing{UserID: 1, Name: "\U0001FAE9 \"a\"", Raw: []byte("\U0001FAE9\xff\x00"), Meta: json.RawMessage(`{"a": 1}`), Done: true,
+		Due: time.Date(2030, 1, 2, 3, 4, 5, 6000, time.UTC)}, repo.RequestID("r")))
+	const want = "02e6e18290a6f43e70f943b24390515e587569b41424b548060b5d7afcfeb973"
+	if print := dbtest.Scan[string](t, db, "SELECT LOWER(HEX(fingerprint)) FROM onerow_request"); print != want {
+		t.Errorf("a retry of an older version's request is another payload: %s, want %s", print, want)
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx/reflectx"
@@ -111,26 +113,38 @@ func (r *untyped) decodeID(key string) (any, error) {
 }
 
 // form is the first byte of a fingerprint, before the hash: so a later form can tell the rows of this one.
-const form = 3
+const form = 2
 
-// fingerprint hashes the columns of the row to be created, with their values, so that neither
+// fingerprint hashes what the row to be created holds: column and value, sorted by the column, so that neither
 // the order of Go fields nor a field that is new and zero makes another payload. The id is not part of it,
 // for a retry may have made another one. NULL and Go's zero values are left out, for a struct without the
 // field means the same; a pointer to 0 and a valid sql.Null of 0 are values. A value is written as a column
 // takes it, so that its Go type may change. Name key, stem and copy number follow from the name.
 func (r *untyped) fingerprint(w newRow) [sha256.Size]byte {
-	values := map[string][]byte{}
+	type pair struct{ column, value string }
+	var pairs []pair
 	derived := r.nameColumns()
 	for i, column := range r.insertColumns() {
 		if column == r.res.ID || isNull(w.args[i]) || slices.Contains(derived, column) && column != r.res.Label.Column || r.isZero(w, column) {
 			continue
 		}
-		values[column] = plainText(w.args[i])
+		pairs = append(pairs, pair{column, string(plainText(w.args[i]))})
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q", values)) // sorted by the column
+	slices.SortFunc(pairs, func(a, b pair) int { return strings.Compare(a.column, b.column) })
+	var text []byte
+	for _, p := range pairs {
+		text = appendSized(appendSized(text, p.column), p.value)
+	}
+	sum := sha256.Sum256(text)
 	copy(sum[1:], sum[:])
 	sum[0] = form
 	return sum
+}
+
+// appendSized writes the length too, so that no two lists share their bytes. (Not %q: which characters that
+// escapes depends on the version of Go.)
+func appendSized(to []byte, text string) []byte {
+	return append(binary.BigEndian.AppendUint64(to, uint64(len(text))), text...)
 }
 
 // isZero says whether the field of a column has Go's zero value.
