@@ -115,6 +115,6 @@ func (r *untyped) listMark(l *listing) ([]byte, error) {
 	for _, f := range l.where {
 		texts = append(texts, f.name, fmt.Sprintf("%T %v", f.value, f.value))
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q", texts))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%+q", texts)) // which characters %q escapes depends on the version of Go
 	return sum[:markSize], nil
 }
