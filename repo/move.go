@@ -88,9 +88,10 @@ type home struct {
 	parent any // nil where there is none
 }
 
-// move is where a row goes.
+// move is from where to where a row goes. Both are as the Go types spell keys, where the row's own spelling may
+// be another: a program that is not this one may have written it.
 type move struct {
-	to                          home
+	from, to                    home
 	changesOwner, changesParent bool
 	columns                     []string // that change
 }
@@ -104,6 +105,9 @@ func (r *untyped) homeOf(row reflect.Value) (h home, err error) {
 
 // moveOf asks to where a locked row goes.
 func (r *untyped) moveOf(h lockedRow, to func(row reflect.Value) error) (m move, err error) {
+	if m.from, err = r.homeOf(h.row); err != nil {
+		return m, err
+	}
 	after := copyOf(h.row)
 	if err := to(after); err != nil {
 		return m, err
@@ -118,11 +122,11 @@ func (r *untyped) moveOf(h lockedRow, to func(row reflect.Value) error) (m move,
 		return m, err
 	}
 	for i, column := range r.res.Owners() {
-		if keytype.Compare(h.owner[i], m.to.owner[i]) != 0 {
+		if keytype.Compare(m.from.owner[i], m.to.owner[i]) != 0 {
 			m.changesOwner, m.columns = true, append(m.columns, column)
 		}
 	}
-	if m.to.parent != nil && keytype.Compare(h.parent, m.to.parent) != 0 {
+	if m.to.parent != nil && keytype.Compare(m.from.parent, m.to.parent) != 0 {
 		if m.changesParent = true; !slices.Contains(m.columns, r.res.Parent.Column) {
 			m.columns = append(m.columns, r.res.Parent.Column)
 		}

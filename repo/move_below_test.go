@@ -7,7 +7,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 )
@@ -112,5 +114,94 @@ func TestMoveStored(t *testing.T) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// TestMoveSpelledOwner: a row whose keys another program has spelled otherwise, which is the same for the column
+// and for the Go type, keeps its owner when it goes to another parent, and is written nowhere where it is.
+func TestMoveSpelledOwner(t *testing.T) {
+	type Shelf struct {
+		ID     uuid.UUID `db:"id"`
+		Tenant uuid.UUID `db:"tenant_id"`
+	}
+	type Owner struct {
+		Tenant uuid.UUID `db:"tenant_id"`
+		User   uuid.UUID `db:"user_id"`
+	}
+	type Box struct {
+		ID      int64     `db:"id"`
+		Tenant  uuid.UUID `db:"tenant_id"`
+		UserID  uuid.UUID `db:"user_id"`
+		ShelfID uuid.UUID `db:"shelf_id"`
+		Name    string    `db:"name"`
+	}
+	const key = "CHAR(36) COLLATE utf8mb4_general_ci"
+	p := schema.Plan{Tenant: schema.Column{Name: "tenant_id", Type: key}, Resources: []schema.Resource{
+		{Name: "shelf", IDType: key, Archive: "shelf_archive"},
+		{
+			Name: "box", Owner: "user_id", OwnerType: key, Label: schema.Label{Column: "name"},
+			Parent: schema.Parent{Resource: "shelf", Column: "shelf_id"},
+		},
+		{Name: "note", Tenant: schema.NoTenant, Parent: schema.Parent{Resource: "box", Column: "box_id"}},
+	}}
+	db, c := racetest.Counted(t, dbtest.DSN(t))
+	makeTables(t, db)
+	for _, stmt := range p.DDL() {
+		dbtest.Exec(t, db, stmt)
+	}
+	ctx, shelves, boxes := t.Context(), must(repo.NewOf[Shelf, uuid.UUID, uuid.UUID](p, "shelf")), must(repo.NewOf[Box, int64, Owner](p, "box"))
+	for n := range 3 {
+		must(shelves.Create(ctx, db, Shelf{ID: uid(n), Tenant: uid(9)}))
+	}
+	id := must(boxes.Create(ctx, db, Box{Tenant: uid(9), UserID: uid(8), ShelfID: uid(0), Name: "b"})).Row.ID
+	dbtest.Exec(t, db, "UPDATE box SET tenant_id = UPPER(tenant_id), user_id = UPPER(user_id), shelf_id = UPPER(shelf_id)")
+	below := func(n int) func(*Box) error { return func(b *Box) error { b.ShelfID = uid(n); return nil } }
+
+	version := dbtest.Scan[int](t, db, "SELECT version FROM box")
+	log, err := crashtest.Count(c, func() error {
+		res, err := boxes.Move(ctx, db, id, below(0))
+		return errors.Join(err, onlyIf(res.Changed, "it was there"))
+	})
+	if now := dbtest.Scan[int](t, db, "SELECT version FROM box"); err != nil || len(log) != 3 || now != version {
+		t.Errorf("to where it is: version %d, then %d, %v\n%s", version, now, err, log)
+	}
+	if res, err := boxes.Move(ctx, db, id, below(1)); err != nil || !res.Changed || res.Row.ShelfID != uid(1) || res.Row.UserID != uid(8) {
+		t.Errorf("below another parent: %+v, %v", res, err)
+	}
+	if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM box WHERE CONCAT(user_id, tenant_id) = BINARY UPPER(CONCAT(user_id, tenant_id))"); n != 1 {
+		t.Error("its owner is spelled otherwise")
+	}
+
+	// Nor is it another tenant that an archived parent would keep from its rows.
+	must(shelves.Archive(ctx, db, uid(1)))
+	if res, err := boxes.Move(ctx, db, id, func(b *Box) error { b.UserID = uid(7); return nil }); err != nil || !res.Changed || res.Row.UserID != uid(7) {
+		t.Errorf("another owner of its tenant: %+v, %v", res, err)
+	}
+}
+
+// TestMoveSpelledAbove: the same, where what is below stores the owner.
+func TestMoveSpelledAbove(t *testing.T) {
+	type Row struct {
+		ID      int64     `db:"id"`
+		UserID  uuid.UUID `db:"user_id"`
+		ShelfID int64     `db:"shelf_id"`
+	}
+	const key = "CHAR(36) COLLATE utf8mb4_general_ci"
+	p := schema.Plan{Resources: []schema.Resource{
+		{Name: "shelf"},
+		{Name: "box", Owner: "user_id", OwnerType: key, Parent: schema.Parent{Resource: "shelf", Column: "shelf_id"}},
+		{Name: "note", Owner: "user_id", OwnerType: key, Parent: schema.Parent{Resource: "box", Column: "box_id"}},
+	}}
+	db := open(t)
+	for _, stmt := range p.DDL() {
+		dbtest.Exec(t, db, stmt)
+	}
+	dbtest.Exec(t, db, "INSERT INTO shelf (id, created_at, updated_at) VALUES (1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)), (2, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))")
+	boxes := must(repo.NewOf[Row, int64, uuid.UUID](p, "box"))
+	id := must(boxes.Create(t.Context(), db, Row{UserID: uid(8), ShelfID: 1})).Row.ID
+	dbtest.Exec(t, db, "UPDATE box SET user_id = UPPER(user_id)")
+	res, err := boxes.Move(t.Context(), db, id, func(r *Row) error { r.ShelfID = 2; return nil })
+	if err != nil || !res.Changed || res.Row.ShelfID != 2 {
+		t.Errorf("%+v, %v", res, err)
 	}
 }

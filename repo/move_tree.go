@@ -65,7 +65,7 @@ func (r *untyped) lockAncestors(ctx context.Context, tx *onerow.Tx, h lockedRow,
 		tenant = m.to.owner[:1]
 	}
 	if !m.changesParent {
-		if r.sharesTenant() && keytype.Compare(h.owner[0], m.to.owner[0]) != 0 {
+		if r.sharesTenant() && keytype.Compare(m.from.owner[0], m.to.owner[0]) != 0 {
 			return r.lockParent(ctx, tx, h.parent, false, tenant...)
 		}
 		return r.lockParent(ctx, tx, h.parent, true)
