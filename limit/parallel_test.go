@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -242,6 +243,32 @@ func TestSweep(t *testing.T) {
 	}
 	if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_limit WHERE name = 'file' AND maximum = 2"); n != 4 || counted == 0 {
 		t.Errorf("%d of 4 owners counted", n)
+	}
+}
+
+// TestSweepGoesOn: a query that fails does not send the sweep back to the owners who cannot be counted.
+func TestSweepGoesOn(t *testing.T) {
+	db, _ := open(t)
+	s, ctx := newShop(t), t.Context()
+	for user := int64(1); user < 5; user++ {
+		s.allow(t, db, user, 1, 1)
+		must(s.create(ctx, db, user, "a", 1))
+	}
+	dbtest.Exec(t, db, "UPDATE onerow_limit SET counted_at = NULL")
+	var asked []int64
+	failing := must(limit.New(plan, "file", func(_ context.Context, _ *onerow.Tx, owner any) (int, error) {
+		asked = append(asked, owner.(int64))
+		return 0, errors.New("cannot say")
+	}))
+	sweeper := limit.NewSweeper(db, limit.Config{Batch: 2, Every: -1}, failing)
+	for _, stmt := range []string{"RENAME TABLE onerow_limit TO away", "RENAME TABLE away TO onerow_limit", "DO 0"} {
+		if _, err := sweeper.RunOnce(ctx); err == nil {
+			t.Error("no error")
+		}
+		dbtest.Exec(t, db, stmt)
+	}
+	if !slices.Equal(slices.Compact(asked), []int64{1, 2, 3, 4}) {
+		t.Errorf("owners %d were counted", asked)
 	}
 }
 

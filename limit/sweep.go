@@ -145,9 +145,7 @@ func (s *Sweeper) expired(ctx context.Context, l *lap, res *SweepResult) error {
 const sqlNoted = `SELECT owner FROM onerow_limit WHERE name = ? AND counted_at IS NULL AND owner > ? ORDER BY owner LIMIT ?`
 
 func (s *Sweeper) noted(ctx context.Context, l *lap, res *SweepResult) error {
-	last, err := s.count(ctx, l.rule, res, sqlNoted, l.rule.name, []byte(l.noted), s.config.Batch)
-	l.noted = last
-	return err
+	return s.count(ctx, l.rule, &l.noted, res, sqlNoted, l.rule.name, []byte(l.noted), s.config.Batch)
 }
 
 // sqlDue reads a range of the index counted_at. Plain read.
@@ -157,27 +155,26 @@ func (s *Sweeper) due(ctx context.Context, r *Rule, res *SweepResult) error {
 	if s.config.Every < 0 {
 		return nil
 	}
-	_, err := s.count(ctx, r, res, sqlDue, r.name, s.config.Every.Microseconds(), s.config.Batch)
-	return err
+	return s.count(ctx, r, new(string), res, sqlDue, r.name, s.config.Every.Microseconds(), s.config.Batch)
 }
 
 // count counts the owners that a query finds. One that fails is noted, so that it holds nobody up who is due.
-// It returns the last owner of a batch that is full.
-func (s *Sweeper) count(ctx context.Context, r *Rule, res *SweepResult, query string, args ...any) (last string, err error) {
+// last becomes the last owner of a batch that is full, and stays as it is where the query fails.
+func (s *Sweeper) count(ctx context.Context, r *Rule, last *string, res *SweepResult, query string, args ...any) error {
 	var owners []string
-	err = onerow.Query(ctx, s.db, query, args, func(rows *sql.Rows) error {
+	err := onerow.Query(ctx, s.db, query, args, func(rows *sql.Rows) error {
 		var owner string
 		err := rows.Scan(&owner)
 		owners = append(owners, owner)
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("limit: owners that are to be counted: %w", err)
+		return fmt.Errorf("limit: owners that are to be counted: %w", err)
 	}
-	if len(owners) == s.config.Batch {
-		last, res.More = owners[len(owners)-1], true
+	if *last = ""; len(owners) == s.config.Batch {
+		*last, res.More = owners[len(owners)-1], true
 	}
-	return last, recount.Each(ctx, owners, &res.Failed, func(key string) error {
+	return recount.Each(ctx, owners, &res.Failed, func(key string) error {
 		o, err := r.owner.Decode(key)
 		var drift int64
 		if err == nil {
