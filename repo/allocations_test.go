@@ -25,7 +25,7 @@ func TestAllocations(t *testing.T) {
 		return second(r.slim.Create(ctx, db, Slim{UserID: 1, Name: fmt.Sprint("slim ", n)}, opts...))
 	}
 	racetest.Allocations(t, "create", 80, func() error { return create() })
-	racetest.Allocations(t, "create with a request id", 111, func() error { return create(repo.RequestID(fmt.Sprint("r", n))) })
+	racetest.Allocations(t, "create with a request id", 106, func() error { return create(repo.RequestID(fmt.Sprint("r", n))) })
 	racetest.Allocations(t, "get", 44, func() error { return second(r.projects.Get(ctx, db, p.ID)) })
 	racetest.Allocations(t, "a page of 50", 742, func() error { return second(r.projects.List(ctx, db, 1, repo.PageOptions{})) })
 	racetest.Allocations(t, "archive and activate", 374, func() error {
