@@ -88,8 +88,8 @@ type home struct {
 	parent any // nil where there is none
 }
 
-// move is from where to where a row goes. Both are as the Go types spell keys, where the row's own spelling may
-// be another: a program that is not this one may have written it.
+// move is from where to where a row goes. Both are as the Go types spell keys, where the row's own spelling
+// may be another: a program that is not this one may have written it.
 type move struct {
 	from, to                    home
 	changesOwner, changesParent bool

@@ -115,11 +115,11 @@ func (r *untyped) decodeID(key string) (any, error) {
 // form is the first byte of a fingerprint, before the hash: so a later form can tell the rows of this one.
 const form = 2
 
-// fingerprint hashes what the row to be created holds: column and value, sorted by the column, so that neither
-// the order of Go fields nor a field that is new and zero makes another payload. The id is not part of it,
-// for a retry may have made another one. NULL and Go's zero values are left out, for a struct without the
-// field means the same; a pointer to 0 and a valid sql.Null of 0 are values. A value is written as a column
-// takes it, so that its Go type may change. Name key, stem and copy number follow from the name.
+// fingerprint hashes what the row to be created holds: column and value, sorted by the column, so that
+// neither the order of Go fields nor a field that is new and zero makes another payload. The id is not part
+// of it, for a retry may have made another one. NULL and Go's zero values are left out, for a struct without
+// the field means the same; a pointer to 0 and a valid sql.Null of 0 are values. A value is written as a
+// column takes it, so that its Go type may change. Name key, stem and copy number follow from the name.
 func (r *untyped) fingerprint(w newRow) [sha256.Size]byte {
 	type pair struct{ column, value string }
 	var pairs []pair

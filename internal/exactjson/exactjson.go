@@ -166,8 +166,8 @@ func walk(v reflect.Value, path string) error {
 	return nil
 }
 
-// badText says whether v is a text that is not UTF-8, and whether that is the end of it: what has its own JSON
-// is left alone.
+// badText says whether v is a text that is not UTF-8, and whether that is the end of it: what has its own
+// JSON is left alone.
 func badText(v reflect.Value, path string) (end bool, err error) {
 	var text string
 	switch {

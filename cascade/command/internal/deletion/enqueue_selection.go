@@ -45,9 +45,9 @@ func newSelection(ctx context.Context, db onerow.DB, plan schema.Plan, node sche
 // list is what stands behind SELECT.
 func (s selection) list() string { return s.Key.Select("t") + ", " + s.order.Select("t") }
 
-// where calls fn with the rows of a condition, page by page along the primary key of each table. The condition
-// is asked anew for each page, so that no statement or view of the tables is older than a page. Nothing is
-// locked.
+// where calls fn with the rows of a condition, page by page along the primary key of each table. The
+// condition is asked anew for each page, so that no statement or view of the tables is older than a page.
+// Nothing is locked.
 func (s selection) where(ctx context.Context, db onerow.DB, fn func([]queue.Deletion) error) error {
 	for _, from := range s.from {
 		for last := rowkey.Place(nil); ; {
