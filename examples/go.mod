@@ -9,7 +9,6 @@ require github.com/onerow/onerow v0.0.0-00010101000000-000000000000
 
 require (
 	github.com/go-sql-driver/mysql v1.10.1
-	github.com/goccy/go-yaml v1.19.2
 	github.com/google/go-cmp v0.7.0
 	github.com/pressly/goose/v3 v3.28.0
 	github.com/stripe/stripe-go/v76 v76.25.0
@@ -18,6 +17,7 @@ require (
 )
 
 require (
+	github.com/goccy/go-yaml v1.19.2 // indirect
 	github.com/jmoiron/sqlx v1.4.0 // indirect
 	golang.org/x/oauth2 v0.37.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
