@@ -133,7 +133,7 @@
 // None grows with the number of keys. In a transaction of a pool that pool.Open did not make Do is one more
 // on MySQL: see onerow.Tx.Savepoint.
 //
-// What operators do, lists, gauges and purges are in package keyadmin.
+// Package keyadmin has what operators do: lists, gauges, purges, and the verbs that end a key by hand.
 //
 // Open this package when a key is claimed, completed, replayed or freed in another way.
 package idempotency

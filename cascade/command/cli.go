@@ -94,7 +94,7 @@ func dispatch(ctx context.Context, s shell.Environment) error {
 		kong.Exit(func(code int) { panic(printed{code}) }),
 		kong.ConfigureHelp(kong.HelpOptions{NoAppDescFormat: true, Compact: true, WrapUpperBound: 100}),
 		kong.Bind(s, a),
-		// What a command's Run asks for, made when it runs.
+		// A command's Run gets these by their types. They are made when it runs.
 		kong.BindSingletonProvider(func() (context.Context, error) { return a.Acting(ctx), nil }),
 		kong.BindSingletonProvider(a.Plan),
 		kong.BindSingletonProvider(func() (*sql.DB, error) { return a.OpenMigrated(ctx) }),

@@ -7,8 +7,8 @@
 //	                                         │                                                    (one commit each)
 //	                                         └─ another request validates the cart: sent again, later and later
 //
-// Who makes or changes a cart takes the flow over in the commit that does it, see [Change]: from then on the
-// answer to the question for the old items is stale. Left to the message, which comes later, the old run
+// A request that makes or changes a cart takes the flow over in the same commit, see [Change]. From then on
+// the answer to the question for the old items is stale. Left to the message, which comes later, the old run
 // would make the new items valid with the old total. Every write of a run proves in its own transaction,
 // first, that the run is still the owner, and what a write depends on is read behind that proof.
 //
