@@ -6,12 +6,24 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow/internal/mysqlerr"
-	"github.com/onerow/onerow/internal/sqltext"
+	"github.com/onerow/onerow/internal/plain"
 	"github.com/onerow/onerow/internal/wire"
 )
 
+// kind reads a text, unless somebody else does: a guarded session, which refuses by itself what would end the
+// transaction.
+func (tx *Tx) kind(query string) plain.Kind {
+	if _, marks := wire.Marked(query); marks {
+		return plain.Savepoint
+	}
+	if tx.alone || tx.outermost().watched {
+		return plain.Other
+	}
+	return plain.Of(query)
+}
+
 // admit says whether a statement may be sent.
-func (tx *Tx) admit(ctx context.Context, s sqltext.Statement) error {
+func (tx *Tx) admit(ctx context.Context, kind plain.Kind) error {
 	if _, nested := tx.db.(*Tx); nested || tx.alone || tx.poison.Load() != nil {
 		return nil // the outer one says so; alone or poisoned, there is nothing to keep
 	}
@@ -24,10 +36,10 @@ func (tx *Tx) admit(ctx context.Context, s sqltext.Statement) error {
 	if err := tx.askSame(ctx); err != nil {
 		return err
 	}
-	switch {
-	case s.EndsTx():
-		return fmt.Errorf("%w: %s", ErrEndsTx, s.Kind)
-	case s.Kind == sqltext.Unclear && !tx.watched:
+	switch kind {
+	case plain.Ends:
+		return ErrEndsTx
+	case plain.Unclear:
 		return tx.unclear(ctx)
 	}
 	return nil

@@ -32,7 +32,7 @@ func (tx *Tx) PrepareContext(ctx context.Context, query string) (*sql.Stmt, erro
 // is [ErrTxPoisoned], and nothing is sent. What only Scan reports does not poison the Tx, as with
 // [Tx.PrepareContext]; it does in [QueryRow].
 func (tx *Tx) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	s, err := tx.ready(ctx, query)
+	kind, err := tx.ready(ctx, query)
 	if err != nil {
 		return failedRow(err)
 	}
@@ -43,7 +43,7 @@ func (tx *Tx) QueryRowContext(ctx context.Context, query string, args ...any) *s
 		return failedRow(tx.lacks("QueryRowContext"))
 	}
 	row := h.QueryRowContext(ctx, query, args...)
-	tx.count(s, nil, row.Err())
+	tx.count(kind, nil, row.Err())
 	_ = tx.note(row.Err(), query, args...) //nolint:errcheck // the row has it
 	return row
 }

@@ -7,8 +7,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow/internal/mysqlerr"
-	"github.com/onerow/onerow/internal/sqltext"
-	"github.com/onerow/onerow/internal/wire"
+	"github.com/onerow/onerow/internal/plain"
 )
 
 // poison is the first error that ended the transaction.
@@ -20,7 +19,7 @@ type poison struct {
 // ExecContext runs a statement, unless the transaction is poisoned. What would end the transaction is not run
 // ([ErrEndsTx]), nor what finds the rows of a query open ([ErrRowsOpen]).
 func (tx *Tx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	s, err := tx.ready(ctx, query)
+	kind, err := tx.ready(ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -28,45 +27,53 @@ func (tx *Tx) ExecContext(ctx context.Context, query string, args ...any) (sql.R
 	if mysqlerr.Classify(err) == mysqlerr.ConnectionLost || mysqlerr.IsContext(err) {
 		tx.unanswered = true
 	}
-	tx.count(s, res, err)
+	tx.count(kind, res, err)
 	return res, tx.note(err, query, args...)
 }
 
 // QueryContext runs a query, unless the transaction is poisoned, as ExecContext runs a statement. What
 // Rows.Err reports must be returned from the function that was given the transaction.
 func (tx *Tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	s, err := tx.ready(ctx, query)
+	kind, err := tx.ready(ctx, query)
 	if err != nil {
 		return nil, err
 	}
 	//nolint:rowserrcheck,sqlclosecheck // the caller's rows
 	rows, err := tx.db.QueryContext(ctx, query, args...)
 	tx.rows = rows
-	tx.count(s, nil, err)
+	tx.count(kind, nil, err)
 	return rows, tx.note(err, query, args...)
 }
 
 // ready reads a statement, and says why it may not be sent, or nil.
-func (tx *Tx) ready(ctx context.Context, query string) (s sqltext.Statement, err error) {
-	if _, marks := wire.Marked(query); marks {
-		s.Kind = sqltext.Savepoint
-	} else {
-		s = sqltext.Classify(query, sqltext.UTF8)
-	}
-	if err := tx.poisoned(); err != nil && !tx.mayUndo(s) {
-		return s, err
+func (tx *Tx) ready(ctx context.Context, query string) (kind plain.Kind, err error) {
+	if err := tx.poisoned(); err != nil && !tx.mayUndo(query) {
+		return kind, err
 	}
 	if err := ctx.Err(); err != nil {
-		return s, err //nolint:wrapcheck // as database/sql says it
+		return kind, err //nolint:wrapcheck // as database/sql says it
 	}
-	return s, tx.admit(ctx, s)
+	kind = tx.kind(query)
+	return kind, tx.admit(ctx, kind)
 }
 
-// count notes whether a statement may have written.
-func (tx *Tx) count(s sqltext.Statement, res sql.Result, err error) {
-	if s.Wrote(res, err) {
-		tx.writes++
+// count notes whether a statement may have written; res is nil for a query. A write that changed no row is
+// none. What a trigger does besides is not seen.
+func (tx *Tx) count(kind plain.Kind, res sql.Result, err error) {
+	switch kind {
+	case plain.Read, plain.Savepoint, plain.Undo:
+		return
+	case plain.Write:
+		if err != nil {
+			return
+		}
+		if res != nil {
+			if n, unknown := res.RowsAffected(); n == 0 && unknown == nil {
+				return
+			}
+		}
 	}
+	tx.writes++
 }
 
 func (tx *Tx) poisoned() error {
@@ -78,8 +85,8 @@ func (tx *Tx) poisoned() error {
 
 // mayUndo: after a lock wait timeout the transaction may be there or not. To go back to a savepoint
 // does no harm where it is not, and takes back what else its owner might commit where it is.
-func (tx *Tx) mayUndo(s sqltext.Statement) bool {
-	return s.Kind == sqltext.RollbackTo && mysqlerr.Classify(tx.poison.Load().err) == mysqlerr.TimedOut
+func (tx *Tx) mayUndo(query string) bool {
+	return mysqlerr.Classify(tx.poison.Load().err) == mysqlerr.TimedOut && plain.Of(query) == plain.Undo
 }
 
 // note poisons the transaction when err says that the server no longer has it, or may not have. A context

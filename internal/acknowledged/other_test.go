@@ -154,10 +154,13 @@ var notSQL = map[string]map[string]string{
 		"plan": "text",
 	},
 	"serial": {
-		"name":   "From Name Series To Voided name series",
-		"key":    "Key key",
-		"why":    "VoidReason reason",
-		"page":   "after",
+		"name": "Series name",
+		"key":  "Key key",
+		"why":  "VoidReason reason",
+		"page": "after",
+	},
+	"serial/gaps": {
+		"name":   "From Key Name Series To Voided series",
 		"answer": "Kind",
 	},
 }

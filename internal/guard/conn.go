@@ -126,8 +126,8 @@ func (c *session) ExecContext(ctx context.Context, query string, args []driver.N
 
 // QueryContext runs a query, unless the transaction is lost.
 func (c *session) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	if b := wire.BatchOf(ctx); b != nil && b.Query == query {
-		return c.queryBatch(ctx, b, args)
+	if b := wire.BatchOf(ctx); b != nil && b.Query != "" && strings.HasSuffix(query, b.Query) {
+		return c.queryBatch(ctx, b, query, args)
 	}
 	if name, ok := wire.Marked(query); ok && c.open() { // of onerow.Tx.Savepoint
 		if err := c.usable(ctx); err != nil {

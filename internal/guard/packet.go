@@ -95,6 +95,9 @@ func (c *session) forBatch(ctx context.Context) error {
 
 // execBatch sends statements together, or has them wait for COMMIT.
 func (c *session) execBatch(ctx context.Context, w *waiting) (driver.Result, error) {
+	if !c.travels(w.Batch, len(w.args)) {
+		return nil, wire.ErrApart
+	}
 	if err := c.forBatch(ctx); err != nil {
 		return nil, err
 	}

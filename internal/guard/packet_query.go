@@ -12,7 +12,10 @@ import (
 
 // queryBatch sends a batch with a query behind it, and BEGIN before it if that waits. The rows that it
 // returns are the query's.
-func (c *session) queryBatch(ctx context.Context, b *wire.Batch, args []driver.NamedValue) (driver.Rows, error) {
+func (c *session) queryBatch(ctx context.Context, b *wire.Batch, query string, args []driver.NamedValue) (driver.Rows, error) {
+	if c.packets == hosts.OnePacketEach || !c.travels(b, len(args)) {
+		return nil, wire.ErrApart
+	}
 	if err := c.forBatch(ctx); err != nil {
 		return nil, err
 	}
@@ -25,12 +28,9 @@ func (c *session) queryBatch(ctx context.Context, b *wire.Batch, args []driver.N
 	if ends {
 		tail = "; " + sqlCommit
 	}
-	if c.packets == hosts.OnePacketEach {
-		return nil, wire.ErrNotInterpolated
-	}
-	rows, err := c.inner.QueryContext(ctx, head+b.Query+tail, args)
+	rows, err := c.inner.QueryContext(ctx, head+query+tail, args)
 	if err == driver.ErrSkip { //nolint:errorlint // database/sql compares in this way
-		return nil, wire.ErrNotInterpolated
+		return nil, wire.ErrApart
 	}
 	c.pending = false
 	if err == nil {

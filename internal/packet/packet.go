@@ -30,13 +30,12 @@ func ExecLast(ctx context.Context, tx *onerow.Tx, stmts ...onerow.Stmt) error {
 // pool.Open, where none of them has Rows or an ID. scan is called for each row of the query. The error may be
 // that of any of them.
 func QueryAfter(ctx context.Context, tx *onerow.Tx, stmts []onerow.Stmt, query string, args []any, scan func(*sql.Rows) error) error {
-	b := &wire.Batch{Stmts: stmts}
+	b := &wire.Batch{Stmts: stmts, Query: query}
 	asks := slices.ContainsFunc(stmts, func(s onerow.Stmt) bool { return s.ID != nil || s.Rows != nil })
-	if len(stmts) > 0 && tx.Together() && fits(b) && !asks && single(query, len(args)) {
+	if len(stmts) > 0 && tx.Together() && !asks {
 		text, all := b.Text(true)
-		b.Query = text + "; " + query
-		err := onerow.Query(wire.WithBatch(ctx, b), tx, b.Query, append(all, args...), scan)
-		if !errors.Is(err, wire.ErrNotInterpolated) { // then nothing was sent
+		err := onerow.Query(wire.WithBatch(ctx, b), tx, text+"; "+query, append(all, args...), scan)
+		if !errors.Is(err, wire.ErrApart) { // then nothing was sent
 			return err
 		}
 	}
@@ -51,9 +50,9 @@ func QueryAfter(ctx context.Context, tx *onerow.Tx, stmts []onerow.Stmt, query s
 // the caller's does not: a view or a function in it may write, and its function may still fail. Statements
 // that follow it after all are in another transaction.
 func QueryLast(ctx context.Context, tx *onerow.Tx, query string, args []any, scan func(*sql.Rows) error) error {
-	if tx.Together() && !tx.Joined() && wire.AreOwn(ctx) && single(query, len(args)) {
+	if tx.Together() && !tx.Joined() && wire.AreOwn(ctx) {
 		b := &wire.Batch{Query: query, Last: true}
-		if err := onerow.Query(wire.WithBatch(ctx, b), tx, query, args, scan); !errors.Is(err, wire.ErrNotInterpolated) {
+		if err := onerow.Query(wire.WithBatch(ctx, b), tx, query, args, scan); !errors.Is(err, wire.ErrApart) {
 			return err
 		}
 	}
@@ -61,18 +60,20 @@ func QueryLast(ctx context.Context, tx *onerow.Tx, query string, args []any, sca
 }
 
 func execAll(ctx context.Context, tx *onerow.Tx, last bool, stmts []onerow.Stmt) error {
-	b := &wire.Batch{Stmts: stmts, Last: last}
-	if len(stmts) == 0 || !tx.Together() || !last && len(stmts) < 2 || !fits(b) {
-		for _, s := range stmts {
-			if err := exec(ctx, tx, s); err != nil {
-				return err
-			}
+	if tx.Together() && len(stmts) > 0 && (last || len(stmts) > 1) {
+		b := &wire.Batch{Stmts: stmts, Last: last}
+		text, args := b.Text(false)
+		_, err := tx.ExecContext(wire.WithBatch(ctx, b), text, args...)
+		if !errors.Is(err, wire.ErrApart) { // then nothing was sent
+			return err
 		}
-		return nil
 	}
-	text, args := b.Text(false)
-	_, err := tx.ExecContext(wire.WithBatch(ctx, b), text, args...)
-	return err
+	for _, s := range stmts {
+		if err := exec(ctx, tx, s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // exec sends one by itself.

@@ -39,7 +39,7 @@ type Batch struct {
 	Stmts []Stmt
 	// Last says that COMMIT may follow.
 	Last bool
-	// Query is the text of all of them, with the query behind them.
+	// Query is the query behind them, if there is one.
 	Query string
 }
 

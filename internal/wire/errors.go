@@ -20,8 +20,8 @@ var (
 	// ErrNotOneRow means: a statement that had to affect one row affected none, or several. It did what it
 	// did.
 	ErrNotOneRow = errors.New("onerow: not exactly one row was affected")
-	// ErrNotInterpolated means: the driver cannot put the arguments of a batch in, and nothing was sent.
-	ErrNotInterpolated = errors.New("onerow: statements that were to travel together were not sent")
+	// ErrApart means: the statements of a batch cannot travel together, and nothing was sent.
+	ErrApart = errors.New("onerow: statements that were to travel together were not sent")
 	// ErrGrouped is why what was written in a group stays.
 	ErrGrouped = errors.New("onerow: there is no savepoint to go back to, for on a member of a replication group the server's are not safe")
 	// ErrUnclearInGroup means: the server's savepoints prove nothing there, see onerow.Tx.Savepoint.

@@ -1,4 +1,4 @@
-package packet
+package guard
 
 import (
 	"database/sql/driver"
@@ -12,24 +12,25 @@ import (
 // belongs to one statement.
 const largest = 4 << 10
 
-// fits says whether the statements may travel together.
-func fits(b *wire.Batch) bool {
+// travels says whether the statements of a batch may travel together, with its query behind them.
+func (c *session) travels(b *wire.Batch, args int) bool {
 	size := 0
 	for _, s := range b.Stmts {
-		if !single(s.Query, len(s.Args)) {
+		if !c.single(s.Query, len(s.Args)) {
 			return false
 		}
+		args -= len(s.Args)
 		for _, arg := range s.Args {
 			size += sizeOf(arg)
 		}
 	}
-	return size <= largest
+	return size <= largest && (b.Query == "" || c.single(b.Query, args))
 }
 
 // single says whether a text is proved to be one statement, with as many placeholders as arguments, behind
 // which another may stand: in whatever sql_mode the session is.
-func single(query string, args int) bool {
-	s := sqltext.Classify(query, sqltext.UTF8)
+func (c *session) single(query string, args int) bool {
+	s := sqltext.Classify(query, c.charset)
 	return s.Travels && s.Placeholders == args
 }
 
