@@ -13,6 +13,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/serial"
+	"github.com/onerow/onerow/serial/gaps"
 )
 
 func TestClaim(t *testing.T) {
@@ -69,7 +70,6 @@ func TestArguments(t *testing.T) {
 		second(serial.New("")), second(serial.New(strings.Repeat("x", 256))), second(serial.New("x", serial.First(-1))),
 		second(s.Claim(ctx, db, "", 1)), second(s.Claim(ctx, db, strings.Repeat("x", 256), 1)), second(s.Claim(ctx, db, "k", 0)),
 		second(s.Claim(ctx, db, "k", math.MaxInt64)), second(serial.List(ctx, db, "", 0)),
-		second(serial.Table{Name: "t`"}.Gaps(t.Context(), db, "")),
 		second(s.Void(ctx, db, "k", "torn \xff")), second(s.Void(ctx, db, "k", strings.Repeat("x", 1<<16))),
 	} {
 		wantError(t, err, serial.ErrInvalidArgument)
@@ -112,7 +112,7 @@ func TestJoined(t *testing.T) {
 			if err := tx.Commit(); err != nil {
 				t.Fatal(err)
 			}
-			if found := must(s.Gaps(ctx, db)); found != nil {
+			if found := must(gaps.Find(ctx, db, s)); found != nil {
 				t.Fatal(found)
 			}
 		})
@@ -192,10 +192,10 @@ func TestRace(t *testing.T) {
 			for err := range errs {
 				t.Error(err)
 			}
-			if found := must(s.Gaps(ctx, db)); found != nil {
+			if found := must(gaps.Find(ctx, db, s)); found != nil {
 				t.Errorf("claims: %+v", found)
 			}
-			if found := must(cards.Gaps(ctx, db, "s")); found != nil {
+			if found := must(cards.Find(ctx, db, "s")); found != nil {
 				t.Errorf("postcards: %+v", found)
 			}
 			if n := dbtest.Scan[int64](t, db, "SELECT COUNT(*) FROM postcard"); n != 80 {
@@ -207,7 +207,7 @@ func TestRace(t *testing.T) {
 
 var (
 	errChanged = errors.New("changed my mind")
-	cards      = serial.Table{Name: "postcard", Series: "campaign", From: "from_no", To: "to_no", Key: "id", Voided: "voided_at"}
+	cards      = gaps.Table{Name: "postcard", Series: "campaign", From: "from_no", To: "to_no", Key: "id", Voided: "voided_at"}
 )
 
 // TestBlocks: what doc.go says of the price: a second writer waits, another series does not.

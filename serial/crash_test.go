@@ -13,6 +13,7 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/serial"
+	"github.com/onerow/onerow/serial/gaps"
 )
 
 func faulty(dsn string, setup, call func(context.Context, *sql.DB) error) crashtest.Workflow {
@@ -24,8 +25,8 @@ func faulty(dsn string, setup, call func(context.Context, *sql.DB) error) crasht
 		Tables: []string{"onerow_serial", "onerow_serial_claim", "postcard"},
 		Ignore: []string{"onerow_serial_claim.call_token"},
 		Check: func(ctx context.Context, db *sql.DB) error {
-			found, err := must(serial.New("s")).Gaps(ctx, db)
-			if err == nil && !serial.Complete(found) {
+			found, err := gaps.Find(ctx, db, must(serial.New("s")))
+			if err == nil && !gaps.Complete(found) {
 				err = fmt.Errorf("the claims: %+v", found)
 			}
 			return err
@@ -51,7 +52,7 @@ func faultyVerbs(s *serial.Series) []faultyVerb {
 		{"void", before, func(ctx context.Context, db *sql.DB) error { return second(s.Void(ctx, db, "before", "why")) }, 30},
 		{"claim and use", before, func(ctx context.Context, db *sql.DB) error { return invoice(ctx, db, s, "k", 2) }, 45},
 		{"find and report", before, func(ctx context.Context, db *sql.DB) error {
-			return errors.Join(second(s.Find(ctx, db, "before")), second(s.Gaps(ctx, db)), second(serial.List(ctx, db, "", 5)))
+			return errors.Join(second(s.Find(ctx, db, "before")), second(gaps.Find(ctx, db, s)), second(serial.List(ctx, db, "", 5)))
 		}, 15},
 	}
 }
@@ -169,7 +170,7 @@ func TestStatements(t *testing.T) {
 	expect("replay", 4, claim("c", 1000))
 	expect("void", 4, func() error { return second(s.Void(ctx, db, "a", "")) })
 	expect("find", 1, func() error { return second(s.Find(ctx, db, "a")) })
-	expect("gaps", 1, func() error { return second(s.Gaps(ctx, db)) })
+	expect("gaps", 1, func() error { return second(gaps.Find(ctx, db, s)) })
 	tx := must(db.BeginTx(ctx, nil))
 	defer func() { must(0, tx.Rollback()) }()
 	expect("joined", 3, func() error { return second(s.Claim(ctx, tx, "d", 1)) })

@@ -57,24 +57,23 @@
 //     reached the counter.
 //   - That numbers come back: [Series.Void] marks a range as unused and keeps its numbers,
 //     because somebody may have seen them.
-//   - Anything for rows that other programs change: [Series.Gaps] finds the gaps, and
-//     [Table] finds them in tables that never used this package.
+//   - Anything for rows that other programs change: package serial/gaps finds the gaps, also
+//     in tables that never used this package.
 //
 // # What it costs
 //
 // Statements, without BEGIN and COMMIT, which a call on a pool adds. None grows with
-// the data, the reports excepted, which read the series once.
+// the data.
 //
 //	Claim              3, ClaimWith those that use the numbers besides
 //	Claim, replayed    2
 //	Void               2
 //	Find               1
-//	Gaps               1
 //
 // On a pool of pool.Open, Claim takes 2 statements instead of 3, in one packet with BEGIN,
 // COMMIT and what ClaimWith adds. If that packet is refused, perhaps because the key has
 // its numbers already, the statements above follow. In a transaction of onerow.InTx the 3
 // of a Claim are one packet.
 //
-// Open this package when a number is missing, or given out twice.
+// Open this package when a number is given out twice, or to the wrong claim.
 package serial

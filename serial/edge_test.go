@@ -10,6 +10,7 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/serial"
+	"github.com/onerow/onerow/serial/gaps"
 )
 
 // TestLastNumbers: what is left is given, and nothing beyond it, also where the server cuts numbers to what fits.
@@ -38,7 +39,7 @@ func TestLastNumbers(t *testing.T) {
 			if got, err := s.Claim(t.Context(), db, "d", 1); !errors.Is(err, serial.ErrExhausted) {
 				t.Errorf("d has %d to %d, %v", got.Row.From, got.Row.To, err)
 			}
-			found, err := s.Gaps(t.Context(), db)
+			found, err := gaps.Find(t.Context(), db, s)
 			if err != nil || len(found) != 1 { // what the UPDATE above left out
 				t.Errorf("%+v, %v", found, err)
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/serial"
+	"github.com/onerow/onerow/serial/gaps"
 )
 
 // An event is delivered twice and buys numbered postcards once.
@@ -41,8 +42,8 @@ func Example() {
 		log.Fatal(err)
 	}
 	paid("B", 1)
-	found, err := postcards.Gaps(ctx, db)
-	fmt.Println(found, serial.Complete(found), err)
+	found, err := gaps.Find(ctx, db, postcards)
+	fmt.Println(found, gaps.Complete(found), err)
 	claim, err := postcards.Find(ctx, db, "C")
 	fmt.Println(claim.Amount(), "from", claim.From, err)
 	// Output:
@@ -68,8 +69,8 @@ func ExampleTable() {
 			log.Fatal(err)
 		}
 	}
-	table := serial.Table{Name: "transaction_postcard", Series: "campaign", Key: "transaction_id", From: "serial_number_from", To: "serial_number_to"}
-	found, err := table.Gaps(ctx, db, "EURO2024")
+	table := gaps.Table{Name: "transaction_postcard", Series: "campaign", Key: "transaction_id", From: "serial_number_from", To: "serial_number_to"}
+	found, err := table.Find(ctx, db, "EURO2024")
 	fmt.Println(found, err)
 	// Output: [{missing 3 3 2} {overlap 6 6 3}] <nil>
 }

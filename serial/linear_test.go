@@ -18,6 +18,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/serial"
+	"github.com/onerow/onerow/serial/gaps"
 )
 
 // cutter opens connections that break now and then: a request that never leaves, or an answer that never
@@ -180,7 +181,7 @@ func TestLinearizable(t *testing.T) {
 		default:
 			t.Errorf("series %d, %d operations: %s", i, len(history), result)
 		}
-		if found := must(must(serial.New(fmt.Sprint("s", i))).Gaps(t.Context(), db)); found != nil {
+		if found := must(gaps.Find(t.Context(), db, must(serial.New(fmt.Sprint("s", i))))); found != nil {
 			t.Errorf("series %d: %+v", i, found)
 		}
 	}

@@ -25,3 +25,16 @@ func TestListPages(t *testing.T) {
 		return names
 	})
 }
+
+// TestExists: a series is known from its first claim on.
+func TestExists(t *testing.T) {
+	db, _ := open(t)
+	s := series(t, "new")
+	if must(s.Exists(t.Context(), db)) {
+		t.Error("it is there before its first claim")
+	}
+	must(s.Claim(t.Context(), db, "a", 1))
+	if !must(s.Exists(t.Context(), db)) || must(series(t, "ne").Exists(t.Context(), db)) {
+		t.Error("it is not there, or another one is")
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/serial"
+	"github.com/onerow/onerow/serial/gaps"
 )
 
 // answers are what the calls of one schedule got beside their errors.
@@ -114,8 +115,8 @@ func races(s *serial.Series, heard *answers) []race {
 		return err
 	}
 	report := func(ctx context.Context, db *sql.DB) error {
-		found, err := s.Gaps(ctx, db)
-		if err == nil && !serial.Complete(found) {
+		found, err := gaps.Find(ctx, db, s)
+		if err == nil && !gaps.Complete(found) {
 			err = fmt.Errorf("a report of what is in progress: %+v", found)
 		}
 		return errors.Join(err, second(serial.List(ctx, db, "", 5)))

@@ -8,6 +8,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
+	"github.com/onerow/onerow/serial/gaps"
 )
 
 // TestSnapshotRefused: see racetest.Refused. No number is burnt by it.
@@ -19,7 +20,7 @@ func TestSnapshotRefused(t *testing.T) {
 		func(ctx context.Context, tx *onerow.Tx) error { _, err := s.Claim(ctx, tx, "b", 3); return err })
 	racetest.Refused(t, db, "SELECT COUNT(*) FROM onerow_serial_claim", func() error { _, err := s.Claim(t.Context(), db, "c", 2); return err },
 		func(ctx context.Context, tx *onerow.Tx) error { _, err := s.Claim(ctx, tx, "d", 1); return err })
-	if found := must(s.Gaps(t.Context(), db)); found != nil {
+	if found := must(gaps.Find(t.Context(), db, s)); found != nil {
 		t.Error(found)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow/serial"
+	"github.com/onerow/onerow/serial/gaps"
 )
 
 // TestSerialsGaps: the exit code is 0 while only voided numbers are found.
@@ -51,9 +52,9 @@ overlap    10  10        1  'transaction 5'
 	if !strings.HasPrefix(o.stdout, want) {
 		t.Errorf("%s\nwant %s", o.stdout, want)
 	}
-	var found []serial.Finding
+	var found []gaps.Finding
 	o = w.run("serials", "gaps", "Euro 2024", "--json")
-	if err := json.Unmarshal([]byte(o.stdout), &found); err != nil || o.code != 1 || len(found) != 3 || found[1] != (serial.Finding{Kind: serial.Missing, From: 7, To: 7, Key: "transaction 4"}) {
+	if err := json.Unmarshal([]byte(o.stdout), &found); err != nil || o.code != 1 || len(found) != 3 || found[1] != (gaps.Finding{Kind: gaps.Missing, From: 7, To: 7, Key: "transaction 4"}) {
 		t.Errorf("%v: %s", err, o)
 	}
 	if out := w.ok("serials", "list"); out != "SERIES       FIRST  NEXT\n'Euro 2024'      1    13\n" {

@@ -21,6 +21,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/examples/internal/connect"
 	"github.com/onerow/onerow/serial"
+	"github.com/onerow/onerow/serial/gaps"
 )
 
 var tables = []string{
@@ -130,18 +131,18 @@ func play(ctx context.Context, db *sql.DB) (text string, err error) {
 		}
 		text += fmt.Sprintf("%-56s %-30s %s\n", p.what, claimed, drawn)
 	}
-	claims, err := series.Gaps(ctx, db)
-	counter, cerr := serial.Table{Name: "plain_purchase", From: "from_no", To: "to_no", Key: "event"}.Gaps(ctx, db, "")
+	claims, err := gaps.Find(ctx, db, series)
+	counter, cerr := gaps.Table{Name: "plain_purchase", From: "from_no", To: "to_no", Key: "event"}.Find(ctx, db, "")
 	if err := errors.Join(err, cerr); err != nil {
 		return text, err
 	}
 	text += "\nThe gap reports (cascade-worker serials gaps postcards shows the first one):\n"
-	for i, found := range [][]serial.Finding{claims, counter} {
+	for i, found := range [][]gaps.Finding{claims, counter} {
 		for _, f := range found {
 			text += fmt.Sprintf("  %-13s  %-8s %3d to %d\n", []string{"claims", "plain counter"}[i], f.Kind, f.From, f.To)
 		}
 	}
-	if !serial.Complete(claims) || serial.Complete(counter) {
+	if !gaps.Complete(claims) || gaps.Complete(counter) {
 		err = errors.New("the claims should have no gap, and the plain counter some")
 	}
 	return text, err

@@ -19,6 +19,7 @@ import (
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/serial"
+	"github.com/onerow/onerow/serial/gaps"
 )
 
 // uses are what an application does with each package, as its own user.
@@ -242,7 +243,7 @@ var uses = map[string]func(ctx context.Context, a *application) error{
 		return steps(claim, claim,
 			func() error { _, err := series.Void(ctx, a.db, "k", "why"); return err },
 			func() error { _, err := series.Find(ctx, a.db, "k"); return err },
-			func() error { _, err := series.Gaps(ctx, a.db); return err },
+			func() error { _, err := gaps.Find(ctx, a.db, series); return err },
 			func() error { _, err := serial.List(ctx, a.db, "", 10); return err },
 		)
 	},

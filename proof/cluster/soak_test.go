@@ -17,6 +17,7 @@ import (
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/serial"
+	"github.com/onerow/onerow/serial/gaps"
 )
 
 // EnvSoak is the name of the environment variable that makes TestSoak longer than 40 s, as in 10m.
@@ -118,7 +119,7 @@ func (k *soak) check() {
 	if done != effects || done != claims {
 		k.Errorf("%d keys, %d effects, %d claims", done, effects, claims)
 	}
-	if found := must[[]serial.Finding](k)(k.series.Gaps(k.Context(), k.db[0])); len(found) > 0 {
+	if found := must[[]gaps.Finding](k)(gaps.Find(k.Context(), k.db[0], k.series)); len(found) > 0 {
 		k.Errorf("not gapless: %v", found)
 	}
 }

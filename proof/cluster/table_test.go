@@ -20,6 +20,7 @@ import (
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/serial"
+	"github.com/onerow/onerow/serial/gaps"
 )
 
 type shelf struct {
@@ -99,8 +100,8 @@ var promises = []struct {
 		s.crowd(callers, func(ctx context.Context, db *sql.DB, caller int) error {
 			return second(series.Claim(ctx, db, fmt.Sprint(caller/2), 1)) // each key by two
 		})
-		found, err := series.Gaps(s.Context(), s.db[1])
-		if err != nil || !serial.Complete(found) {
+		found, err := gaps.Find(s.Context(), s.db[1], series)
+		if err != nil || !gaps.Complete(found) {
 			s.Errorf("gaps: %+v, %v", found, err)
 		}
 		s.counts(callers*len(s.db)/2, "SELECT COUNT(*) FROM onerow_serial_claim")

@@ -57,7 +57,7 @@ var edgeBugs = []bug{
 		`, attention = 0, token`, `, token`}}},
 	{"a replay keeps the headers of the handlers around it", "./idempotency/httpkey", "TestMiddleware/Secrets", []change{{"idempotency/httpkey/answer.go",
 		"\t\tdelete(a.header, name)\n", ""}}},
-	{"half a range counts in the gaps of a table", "./serial", "Table", []change{{"serial/table.go",
+	{"half a range counts in the gaps of a table", "./serial/gaps", "Table", []change{{"serial/gaps/table.go",
 		"WHERE {from} IS NOT NULL AND {to} IS NOT NULL{filter}", "WHERE {from} IS NOT NULL{filter}"}}},
 	{"more assets in one call than was promised", "./cascade", "TestAssets$", []change{{"cascade/internal/work/assets.go",
 		"const assetsPerCall = 100", "const assetsPerCall = 1000"}}},

@@ -16,7 +16,7 @@ import (
 
 // libraries are the packages whose mutants are made.
 var libraries = []string{".", "pool", "internal/guard", "internal/hosts", "internal/settings", "internal/node", "internal/recount",
-	"repo", "quota", "idempotency", "idempotency/keyadmin", "flow", "ordering", "serial", "cascade", "cascade/queue", "cascade/recover", "cascade/inspect", "cascade/admin",
+	"repo", "quota", "idempotency", "idempotency/keyadmin", "flow", "ordering", "serial", "serial/gaps", "cascade", "cascade/queue", "cascade/recover", "cascade/inspect", "cascade/admin",
 	"cascade/internal/graph", "cascade/internal/work", "migrations", "migrations/ddl"}
 
 // explorations take the longest, so they come last.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow/serial"
+	"github.com/onerow/onerow/serial/gaps"
 
 	"github.com/onerow/onerow/proof/soak/journal"
 	"github.com/onerow/onerow/proof/soak/load"
@@ -70,15 +71,15 @@ func (c *checker) gaps(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	found, err := series.Gaps(ctx, c.db)
+	found, err := gaps.Find(ctx, c.db, series)
 	if err != nil {
 		return err
 	}
-	tickets := serial.Table{Name: "soak_ticket", Series: "series", From: "from_no", To: "to_no", Key: "claim_key"}
-	more, err := tickets.Gaps(ctx, c.db, name)
+	tickets := gaps.Table{Name: "soak_ticket", Series: "series", From: "from_no", To: "to_no", Key: "claim_key"}
+	more, err := tickets.Find(ctx, c.db, name)
 	for _, f := range append(found, more...) {
 		column := Lost
-		if f.Kind == serial.Overlap {
+		if f.Kind == gaps.Overlap {
 			column = Duplicate
 		}
 		c.add(Serials, column, "series %s: %d to %d: %s, at claim %q", name, f.From, f.To, f.Kind, f.Key)

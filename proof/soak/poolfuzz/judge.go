@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/serial"
+	"github.com/onerow/onerow/serial/gaps"
 )
 
 // mustBeNone are counts that are 0 at the end.
@@ -50,11 +50,11 @@ func (w *world) judge(ctx context.Context) error {
 			return err
 		}
 	}
-	found, err := w.shop.numbers.Gaps(ctx, w.db)
+	found, err := gaps.Find(ctx, w.db, w.shop.numbers)
 	if err != nil {
 		return err //nolint:wrapcheck // it says all
 	}
-	if !serial.Complete(found) {
+	if !gaps.Complete(found) {
 		w.found.Add(brokenEnd, "gaps of numbers: %+v", found)
 	}
 	for owner := range int64(owners) {

@@ -10,6 +10,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/serial"
+	"github.com/onerow/onerow/serial/gaps"
 )
 
 // Serials lists series of numbers and finds their gaps.
@@ -54,7 +55,7 @@ func (c *serialsGapsCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) erro
 	if err != nil {
 		return err
 	}
-	found, err := series.Gaps(ctx, db)
+	found, err := gaps.Find(ctx, db, series)
 	if err != nil {
 		return err
 	}
@@ -68,19 +69,19 @@ func (c *serialsGapsCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) erro
 			return fmt.Errorf("there is no such series, nothing was ever claimed in it: see %s serials list", output.ProgramName)
 		}
 	}
-	if err := c.print(a, found); err != nil || serial.Complete(found) {
+	if err := c.print(a, found); err != nil || gaps.Complete(found) {
 		return err
 	}
 	return shell.ErrReported
 }
 
 // print writes the findings, and for a person the verdict.
-func (c *serialsGapsCmd) print(a *shell.App, found []serial.Finding) error {
+func (c *serialsGapsCmd) print(a *shell.App, found []gaps.Finding) error {
 	if len(found) == 0 && !c.JSON {
 		return a.Say("ok: no number is missing, none was given twice")
 	}
-	numbers := map[serial.Kind]int64{}
-	err := shell.PrintList(a, c.JSON, found, "", []string{"KIND", ">FROM", ">TO", ">NUMBERS", "CLAIM"}, func(f serial.Finding) []string {
+	numbers := map[gaps.Kind]int64{}
+	err := shell.PrintList(a, c.JSON, found, "", []string{"KIND", ">FROM", ">TO", ">NUMBERS", "CLAIM"}, func(f gaps.Finding) []string {
 		claim, n := "-", f.To-f.From+1
 		if f.Key != "" {
 			claim = ShellWord(f.Key)
@@ -92,9 +93,9 @@ func (c *serialsGapsCmd) print(a *shell.App, found []serial.Finding) error {
 		return err
 	}
 	verdict := "ok"
-	if !serial.Complete(found) {
+	if !gaps.Complete(found) {
 		verdict = "not in order"
 	}
 	return a.Say("\n%s: %s missing, %s given twice, %s voided", verdict,
-		output.Plural(numbers[serial.Missing], "number"), output.Grouped(numbers[serial.Overlap]), output.Grouped(numbers[serial.Voided]))
+		output.Plural(numbers[gaps.Missing], "number"), output.Grouped(numbers[gaps.Overlap]), output.Grouped(numbers[gaps.Voided]))
 }

@@ -1,4 +1,4 @@
-package serial_test
+package gaps_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
-	"github.com/onerow/onerow/serial"
+	"github.com/onerow/onerow/serial/gaps"
 )
 
 // TestGaps: what is done past the package is found, at both ends too.
@@ -16,20 +16,20 @@ func TestGaps(t *testing.T) {
 	ctx := t.Context()
 	for i, c := range []struct {
 		do   string
-		want []serial.Finding
+		want []gaps.Finding
 	}{
 		{"SELECT 1", nil},
-		{"DELETE FROM onerow_serial_claim WHERE claim_key = 'a'", []serial.Finding{{serial.Missing, 1, 10, "b"}}},
-		{"DELETE FROM onerow_serial_claim WHERE claim_key IN ('b', 'c')", []serial.Finding{{serial.Missing, 11, 30, "d"}}},
-		{"DELETE FROM onerow_serial_claim WHERE claim_key = 'd'", []serial.Finding{{serial.Missing, 31, 40, ""}}},
-		{"UPDATE onerow_serial SET next_no = 38", []serial.Finding{{serial.Overlap, 38, 40, ""}}},
-		{"UPDATE onerow_serial SET next_no = 31", []serial.Finding{{serial.Overlap, 31, 40, ""}}},
-		{"UPDATE onerow_serial SET next_no = 21", []serial.Finding{{serial.Overlap, 21, 40, ""}}},
-		{"UPDATE onerow_serial_claim SET voided_at = UTC_TIMESTAMP(6) WHERE claim_key = 'a'", []serial.Finding{{serial.Voided, 1, 10, "a"}}},
+		{"DELETE FROM onerow_serial_claim WHERE claim_key = 'a'", []gaps.Finding{{gaps.Missing, 1, 10, "b"}}},
+		{"DELETE FROM onerow_serial_claim WHERE claim_key IN ('b', 'c')", []gaps.Finding{{gaps.Missing, 11, 30, "d"}}},
+		{"DELETE FROM onerow_serial_claim WHERE claim_key = 'd'", []gaps.Finding{{gaps.Missing, 31, 40, ""}}},
+		{"UPDATE onerow_serial SET next_no = 38", []gaps.Finding{{gaps.Overlap, 38, 40, ""}}},
+		{"UPDATE onerow_serial SET next_no = 31", []gaps.Finding{{gaps.Overlap, 31, 40, ""}}},
+		{"UPDATE onerow_serial SET next_no = 21", []gaps.Finding{{gaps.Overlap, 21, 40, ""}}},
+		{"UPDATE onerow_serial_claim SET voided_at = UTC_TIMESTAMP(6) WHERE claim_key = 'a'", []gaps.Finding{{gaps.Voided, 1, 10, "a"}}},
 		{"UPDATE onerow_serial_claim SET voided_at = UTC_TIMESTAMP(6), from_no = 14 WHERE claim_key = 'b'",
-			[]serial.Finding{{serial.Missing, 11, 13, "b"}, {serial.Voided, 14, 20, "b"}}},
+			[]gaps.Finding{{gaps.Missing, 11, 13, "b"}, {gaps.Voided, 14, 20, "b"}}},
 		{"UPDATE onerow_serial_claim SET to_no = 25 WHERE claim_key = 'a'", // b within a, c partly
-			[]serial.Finding{{serial.Overlap, 11, 20, "b"}, {serial.Overlap, 21, 25, "c"}}},
+			[]gaps.Finding{{gaps.Overlap, 11, 20, "b"}, {gaps.Overlap, 21, 25, "c"}}},
 	} {
 		s := series(t, fmt.Sprint("s", i))
 		for _, key := range []string{"a", "b", "c", "d"} {
@@ -42,12 +42,12 @@ func TestGaps(t *testing.T) {
 			}
 			dbtest.Exec(t, db, c.do+where, s.Name())
 		}
-		got := must(s.Gaps(ctx, db))
+		got := must(gaps.Find(ctx, db, s))
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", c.do, got, c.want)
 		}
-		bad := slices.ContainsFunc(c.want, func(f serial.Finding) bool { return f.Kind != serial.Voided })
-		if serial.Complete(got) == bad {
+		bad := slices.ContainsFunc(c.want, func(f gaps.Finding) bool { return f.Kind != gaps.Voided })
+		if gaps.Complete(got) == bad {
 			t.Errorf("Complete(%+v) = %v", got, !bad)
 		}
 	}
@@ -71,9 +71,9 @@ func TestGapsProperty(t *testing.T) {
 			dbtest.Exec(t, db, "INSERT INTO postcard (id, campaign, from_no, to_no) VALUES (?, 'c', ?, ?)", fmt.Sprint(i), from, to)
 		}
 		var missing, twice [64]bool
-		for _, f := range must(cards.Gaps(t.Context(), db, "c")) {
+		for _, f := range must(cards.Find(t.Context(), db, "c")) {
 			for n := f.From; n <= f.To; n++ {
-				if f.Kind == serial.Missing {
+				if f.Kind == gaps.Missing {
 					missing[n] = true
 				} else {
 					twice[n] = true
@@ -96,7 +96,7 @@ func TestVoided(t *testing.T) {
 		must(s.Claim(t.Context(), db, key, 2))
 	}
 	must(s.Void(t.Context(), db, "b", ""))
-	if found := must(s.Gaps(t.Context(), db)); !slices.Equal(found, []serial.Finding{{serial.Voided, 3, 4, "b"}}) {
+	if found := must(gaps.Find(t.Context(), db, s)); !slices.Equal(found, []gaps.Finding{{gaps.Voided, 3, 4, "b"}}) {
 		t.Error(found)
 	}
 }
@@ -105,29 +105,16 @@ func TestTable(t *testing.T) {
 	db, _ := open(t, dbtest.Param("interpolateParams", "false"))
 	dbtest.Exec(t, db, `INSERT INTO postcard VALUES ('a', 'x', 5, 6, NULL), ('b', 'y', 7, 9, UTC_TIMESTAMP(6)), ('c', 'x', 10, 10, NULL), ('d', 'x', NULL, NULL, NULL),
  ('e', 'x', 17, NULL, NULL), ('f', 'x', NULL, 30, NULL), ('g', 'x', 11, 14, NULL)`) // half a range is none
-	if got := must(cards.Gaps(t.Context(), db, "x")); !slices.Equal(got, []serial.Finding{{serial.Missing, 7, 9, "c"}}) {
+	if got := must(cards.Find(t.Context(), db, "x")); !slices.Equal(got, []gaps.Finding{{gaps.Missing, 7, 9, "c"}}) {
 		t.Fatal(got)
 	}
 	whole := cards
 	whole.Series = ""
-	if got := must(whole.Gaps(t.Context(), db, "")); !slices.Equal(got, []serial.Finding{{serial.Voided, 7, 9, "b"}}) {
+	if got := must(whole.Find(t.Context(), db, "")); !slices.Equal(got, []gaps.Finding{{gaps.Voided, 7, 9, "b"}}) {
 		t.Fatal(got)
 	}
 	whole.Voided = ""
-	if got := must(whole.Gaps(t.Context(), db, "")); got != nil {
+	if got := must(whole.Find(t.Context(), db, "")); got != nil {
 		t.Fatal(got)
-	}
-}
-
-// TestExists: a series is known from its first claim on.
-func TestExists(t *testing.T) {
-	db, _ := open(t)
-	s := series(t, "new")
-	if must(s.Exists(t.Context(), db)) {
-		t.Error("it is there before its first claim")
-	}
-	must(s.Claim(t.Context(), db, "a", 1))
-	if !must(s.Exists(t.Context(), db)) || must(series(t, "ne").Exists(t.Context(), db)) {
-		t.Error("it is not there, or another one is")
 	}
 }

@@ -1,4 +1,4 @@
-package serial
+package gaps
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/serial"
 )
 
 // Kind of a [Finding].
@@ -34,7 +35,7 @@ type Finding struct {
 	Key string `json:"key,omitempty"`
 }
 
-// sqlGaps is the report of a series, whose name is its one parameter, three times.
+// sqlGaps reports on a series, whose name is its one parameter, three times.
 //
 // LAG looks at how far the ranges before a range reached, not at the one before
 // alone: 1–10, 2–3, 11–12 has an overlap and no gap. The series' first number and
@@ -69,13 +70,13 @@ WHERE from_no <> before_it + 1 OR voided
 ORDER BY place, from_no, to_no`
 )
 
-// Gaps is the report of the series: what is missing, what overlaps and what was voided,
-// in the order of the numbers. As long as all claims go through this package only
-// voided ranges are in it. A series without a claim has no findings. One statement.
-func (s *Series) Gaps(ctx context.Context, db onerow.DB) ([]Finding, error) {
-	found, err := report(ctx, db, sqlGaps, s.name, s.name, s.name)
+// Find reports on a series: what is missing, what overlaps and what was voided, in the order of the numbers.
+// As long as all claims go through package serial only voided ranges are in it. A series without a claim has
+// no findings. One statement.
+func Find(ctx context.Context, db onerow.DB, s *serial.Series) ([]Finding, error) {
+	found, err := report(ctx, db, sqlGaps, s.Name(), s.Name(), s.Name())
 	if err != nil {
-		return nil, fmt.Errorf("serial: gaps of series %q: %w", s.name, err)
+		return nil, fmt.Errorf("gaps of series %q: %w", s.Name(), err)
 	}
 	return found, nil
 }
@@ -102,46 +103,4 @@ func report(ctx context.Context, db onerow.DB, query string, args ...any) ([]Fin
 // none was given twice.
 func Complete(found []Finding) bool {
 	return !slices.ContainsFunc(found, func(f Finding) bool { return f.Kind != Voided })
-}
-
-// sqlList: the primary key in its order, a page behind a name.
-const sqlList = `SELECT series, first_no, next_no FROM onerow_serial WHERE series > ? ORDER BY series LIMIT ?`
-
-// Counter is a line of [List].
-type Counter struct {
-	Series string `json:"series"`
-	// First is the first number of the series, Next the first that nobody has.
-	First int64 `json:"first"`
-	Next  int64 `json:"next"`
-}
-
-// List returns up to limit series behind the name after, in the order of their
-// names. One statement.
-func List(ctx context.Context, db onerow.DB, after string, limit int) ([]Counter, error) {
-	if limit < 1 {
-		return nil, fmt.Errorf("%w: a list of %d series; give 1 or more", ErrInvalidArgument, limit)
-	}
-	var all []Counter
-	err := onerow.Query(ctx, db, sqlList, []any{after, limit}, func(rows *sql.Rows) error {
-		var c Counter
-		err := rows.Scan(&c.Series, &c.First, &c.Next)
-		all = append(all, c)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("serial: list: %w", err)
-	}
-	return all, nil
-}
-
-// sqlExists reads by the primary key, without a lock.
-const sqlExists = `SELECT COUNT(*) FROM onerow_serial WHERE series = ?`
-
-// Exists says whether anything was ever claimed in the series. One statement.
-func (s *Series) Exists(ctx context.Context, db onerow.DB) (bool, error) {
-	var n int
-	if err := onerow.QueryRow(ctx, db, sqlExists, []any{s.name}, &n); err != nil {
-		return false, fmt.Errorf("serial: look for series %q: %w", s.name, err)
-	}
-	return n > 0, nil
 }

@@ -1,4 +1,4 @@
-package serial
+package gaps
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/serial"
 )
 
 // Table is a table of the application's own that holds ranges of numbers: the same report
@@ -27,11 +28,11 @@ type Table struct {
 	Voided string
 }
 
-// Gaps is [Series.Gaps] for this table. Without a Series column series is ignored. An index on
+// Find reports on this table, as the function Find does on a series. Without a Series column series is ignored. An index on
 // (Series, From, To) lets it read the series only. What was before the first range and
-// comes behind the last is not known here. One statement. The error is [ErrInvalidArgument] for a name
-// that cannot be one.
-func (t Table) Gaps(ctx context.Context, db onerow.DB, series string) ([]Finding, error) {
+// comes behind the last is not known here. One statement. The error is [serial.ErrInvalidArgument] for a
+// name that cannot be one.
+func (t Table) Find(ctx context.Context, db onerow.DB, series string) ([]Finding, error) {
 	names := []string{t.Name, t.From, t.To, t.Key}
 	voided, filter, args := "0", "", []any(nil)
 	if t.Voided != "" {
@@ -42,7 +43,7 @@ func (t Table) Gaps(ctx context.Context, db onerow.DB, series string) ([]Finding
 	}
 	for _, name := range names {
 		if err := ident.Check(name); err != nil {
-			return nil, fmt.Errorf("%w: table %q: %w", ErrInvalidArgument, t.Name, err)
+			return nil, fmt.Errorf("%w: table %q: %w", serial.ErrInvalidArgument, t.Name, err)
 		}
 	}
 	ranges := strings.NewReplacer("{key}", ident.Quote(t.Key), "{from}", ident.Quote(t.From), "{to}", ident.Quote(t.To),
@@ -51,7 +52,7 @@ func (t Table) Gaps(ctx context.Context, db onerow.DB, series string) ([]Finding
       FROM {table} WHERE {from} IS NOT NULL AND {to} IS NOT NULL{filter}`)
 	found, err := report(ctx, db, findings+ranges+ofRanges, args...)
 	if err != nil {
-		return nil, fmt.Errorf("serial: gaps of table %s: %w", t.Name, err)
+		return nil, fmt.Errorf("gaps of table %s: %w", t.Name, err)
 	}
 	return found, nil
 }
