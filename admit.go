@@ -33,7 +33,7 @@ func (tx *Tx) admit(ctx context.Context, kind plain.Kind) error {
 		}
 		tx.rows = nil
 	}
-	if err := tx.askSame(ctx); err != nil {
+	if err := tx.checkSame(ctx); err != nil {
 		return err
 	}
 	switch kind {
@@ -59,8 +59,8 @@ func (tx *Tx) unclear(ctx context.Context) error {
 	return err
 }
 
-// askSame asks, behind a statement that was not understood.
-func (tx *Tx) askSame(ctx context.Context) error {
+// checkSame asks, after a statement that was not understood, whether the transaction is still there.
+func (tx *Tx) checkSame(ctx context.Context) error {
 	if tx.unsure == "" {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (tx *Tx) same(ctx context.Context, err error) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
-	switch serr := tx.askSame(ctx); {
+	switch serr := tx.checkSame(ctx); {
 	case serr == nil || errors.Is(err, serr):
 		return err
 	case err == nil:

@@ -121,7 +121,7 @@ func classify(query string, fallback kind) (kind, after) {
 		return kindCommit, left
 	case sqltext.Rollback:
 		return kindRollback, left
-	case sqltext.Commits:
+	case sqltext.ImplicitCommit:
 		return fallback, closed
 	}
 	return fallback, asBefore

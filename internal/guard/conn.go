@@ -92,14 +92,14 @@ func (c *session) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx
 // begun notes that database/sql has begun a transaction, for the call of onerow.InTx that has the context, if
 // it is one.
 func (c *session) begun(call context.Context, reads bool) {
-	c.inTx, c.inText, c.reads, c.call = true, false, reads, call
+	c.inTx, c.byText, c.readOnly, c.call = true, false, reads, call
 	c.forget()
 }
 
 // ended notes that it has ended.
 func (c *session) ended() {
-	c.inTx, c.reads, c.pending, c.call, c.unsure, c.reading = false, false, false, nil, "", 0
-	c.inText = c.inText || c.chain
+	c.inTx, c.readOnly, c.pending, c.call, c.unsure, c.openRows = false, false, false, nil, "", 0
+	c.byText = c.byText || c.chain
 	c.forget()
 }
 
@@ -216,7 +216,7 @@ func (c *session) ResetSession(ctx context.Context) error {
 // IsValid is asked when the session comes back to the pool. What was begun as text and not ended is ended
 // with the session.
 func (c *session) IsValid() bool {
-	return !c.closed && !c.worn && c.lost == nil && c.waited == nil && !c.inText && !c.manual && !c.at.Over() && c.alive()
+	return !c.closed && !c.spent && c.lost == nil && c.waited == nil && !c.byText && !c.manual && !c.at.Over() && c.alive()
 }
 
 // alive says whether the driver still has its connection.
@@ -257,7 +257,7 @@ func (t *transaction) Rollback() error {
 	c := t.conn
 	var gone error
 	if c.unsure != "" && c.lost == nil && !c.closed {
-		gone = c.askSame(context.Background())
+		gone = c.checkSame(context.Background())
 		gone = cmp.Or(gone, c.lost)
 	}
 	if errors.Is(c.lost, wire.ErrTxEnded) {
@@ -265,7 +265,7 @@ func (t *transaction) Rollback() error {
 	}
 	err := errors.Join(c.rollback(t.inner), gone)
 	c.at.Met(err)
-	c.inText, c.lost, c.waited = false, nil, nil
+	c.byText, c.lost, c.waited = false, nil, nil
 	c.ended()
 	if err != nil {
 		c.kill()

@@ -43,8 +43,8 @@ func (c *session) prepares(query string) bool {
 // head is what goes before the next statement: BEGIN, if it waits and may. What waits for COMMIT is sent
 // first, for it was not the last. skip: the statement is to be prepared.
 func (c *session) head(ctx context.Context, r sqltext.Statement, query string, args []driver.NamedValue) (head string, skip bool, err error) {
-	prepares := c.prepares(query) || len(args) > 0 && (c.alien || r.Differs)
-	if c.last != nil || c.pending && (prepares || c.packets == hosts.OnePacketEach || !leavesTx(r.Kind)) {
+	prepares := c.prepares(query) || len(args) > 0 && (c.altered || r.Differs)
+	if c.last != nil || c.pending && (prepares || c.packets == hosts.OnePacketEach || !keepsTx(r.Kind)) {
 		err = c.flush(ctx)
 	}
 	if c.pending {

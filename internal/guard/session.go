@@ -20,22 +20,22 @@ type session struct {
 	peer hosts.Peer    // what its server calls it
 	left *leftSessions // of the pool
 
-	inTx   bool            // database/sql began a transaction
-	inText bool            // a transaction was begun by text
-	manual bool            // autocommit was switched off by text: every statement is in a transaction
-	reads  bool            // the transaction that database/sql began is READ ONLY by its own wish
-	call   context.Context // of the onerow.InTx that had it begun; nil: somebody else had
+	inTx     bool            // database/sql began a transaction
+	byText   bool            // a transaction was begun by text
+	manual   bool            // autocommit was switched off by text: every statement is in a transaction
+	readOnly bool            // the transaction that database/sql began is READ ONLY by its own wish
+	call     context.Context // of the onerow.InTx that had it begun; nil: somebody else had
 
-	chain   bool            // completion_type was set: COMMIT begins the next transaction
-	charset sqltext.Charset // of its texts
-	utf8mb4 bool            // as it was opened
-	unsure  string          // a savepoint that was set before a statement that was not understood
-	alien   bool            // a text has changed how texts are read
-	reading int             // queries of the open transaction whose rows are not closed
+	chain    bool            // completion_type was set: COMMIT begins the next transaction
+	charset  sqltext.Charset // of its texts
+	utf8mb4  bool            // as it was opened
+	unsure   string          // a savepoint that was set before a statement that was not understood
+	altered  bool            // a text may have changed how texts are read
+	openRows int             // queries of the open transaction whose rows are not closed
 
 	lost   error // what ended the open transaction: only ROLLBACK may follow
 	waited error // a lock wait timed out, and whether that ended the transaction is not known yet
-	worn   bool  // whoever uses the session may finish; the pool must not give it to another
+	spent  bool  // whoever uses the session may finish; the pool must not give it to another
 	closed bool
 
 	timeoutEnds wire.Answer // innodb_rollback_on_timeout
@@ -67,17 +67,17 @@ func refusedCommit(err error) bool {
 // TakesPackets says whether several statements may be sent to it in one packet: see wire.Session.
 func (c *session) TakesPackets() bool { return c.packets != hosts.OnePacketEach }
 
-func (c *session) open() bool { return c.inTx || c.inText || c.manual }
+func (c *session) open() bool { return c.inTx || c.byText || c.manual }
 
 func (c *session) usable(ctx context.Context) error {
 	if c.closed {
 		return driver.ErrBadConn
 	}
-	if err := c.idle(); err != nil {
+	if err := c.noOpenRows(); err != nil {
 		return err
 	}
 	if c.lost == nil && c.unsure != "" {
-		if err := c.askSame(ctx); err != nil {
+		if err := c.checkSame(ctx); err != nil {
 			return err
 		}
 	}
@@ -104,7 +104,7 @@ func (c *session) usable(ctx context.Context) error {
 // query.
 func (c *session) done(r sqltext.Statement, result driver.Result, err error) error {
 	c.count(r, result, err)
-	if r.Kind == sqltext.Commits && c.inTx && c.unsure == "" && c.lost == nil && !errors.Is(err, driver.ErrSkip) { // in a group
+	if r.Kind == sqltext.ImplicitCommit && c.inTx && c.unsure == "" && c.lost == nil && !errors.Is(err, driver.ErrSkip) { // in a group
 		c.forget()
 		if c.pending = err == nil; err != nil {
 			c.lost = err
@@ -117,20 +117,20 @@ func (c *session) done(r sqltext.Statement, result driver.Result, err error) err
 		return c.note(err)
 	}
 	if r.SetsMode {
-		c.foreign()
+		c.alter()
 	}
 	c.chain = c.chain || r.SetsChain
-	c.worn = c.worn || c.chain || r.Quits || r.Locks
+	c.spent = c.spent || c.chain || r.Quits || r.Locks
 	switch r.Kind {
 	case sqltext.Begin:
 		c.forget()
-		c.inText = true
-	case sqltext.Commits:
-		c.inText = false
+		c.byText = true
+	case sqltext.ImplicitCommit:
+		c.byText = false
 	case sqltext.Commit, sqltext.Rollback:
 		c.forget()
-		c.inText = c.chain && !r.NoChain
-		c.pending = c.inTx && !c.inText && c.lost == nil // what follows is for the COMMIT of database/sql
+		c.byText = c.chain && !r.NoChain
+		c.pending = c.inTx && !c.byText && c.lost == nil // what follows is for the COMMIT of database/sql
 		if r.Kind == sqltext.Rollback && !c.inTx {
 			c.lost, c.waited = nil, nil
 		}
@@ -138,7 +138,7 @@ func (c *session) done(r sqltext.Statement, result driver.Result, err error) err
 		c.manual = true
 	case sqltext.AutocommitOn:
 		c.forget()
-		c.inText = c.inText && !c.manual // it commits if autocommit was off, else it does nothing
+		c.byText = c.byText && !c.manual // it commits if autocommit was off, else it does nothing
 		c.manual = false
 	}
 	return nil
@@ -146,7 +146,7 @@ func (c *session) done(r sqltext.Statement, result driver.Result, err error) err
 
 // note is done for what the rows of a query say.
 func (c *session) note(err error) error {
-	if !c.reads {
+	if !c.readOnly {
 		c.at.Met(err)
 	}
 	lost := false
@@ -156,7 +156,7 @@ func (c *session) note(err error) error {
 			c.waited = err
 		}
 	case mysqlerr.NotHere:
-		c.worn, lost = true, true
+		c.spent, lost = true, true
 	case mysqlerr.RolledBack, mysqlerr.Overflowed, mysqlerr.ConnectionLost, mysqlerr.NotSent:
 		lost = true
 	case mysqlerr.Interrupted: // whoever drops the error would commit what is left

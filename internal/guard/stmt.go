@@ -91,7 +91,7 @@ func (c *session) rows(inner driver.Rows) driver.Rows {
 	if !c.open() {
 		return inner
 	}
-	c.reading++
+	c.openRows++
 	return &watchedRows{Rows: inner, conn: c}
 }
 
@@ -110,8 +110,8 @@ func (r *watchedRows) Next(dest []driver.Value) error {
 
 // Close reads what was not read, and may meet an error there.
 func (r *watchedRows) Close() error {
-	if !r.closed && r.conn.reading > 0 {
-		r.conn.reading--
+	if !r.closed && r.conn.openRows > 0 {
+		r.conn.openRows--
 	}
 	r.closed = true
 	return r.conn.note(r.Rows.Close())

@@ -14,9 +14,8 @@ import (
 // admit says whether a statement may be sent, and what it will do to the transaction.
 //
 // A text that is not understood (CALL, PREPARE, EXECUTE, several statements, comments that one engine
-// executes) may do anything to its session. So the session does not go back to the pool, and in a transaction
-// a savepoint is set before the text, which is released before anything follows: it is gone if the
-// transaction is.
+// executes) may do anything to its session. So the session does not go back to the pool. In a transaction a
+// savepoint is set first, and released before the next statement: if that fails, the transaction has ended.
 func (c *session) admit(ctx context.Context, query string) (sqltext.Statement, error) {
 	r := sqltext.Classify(query, c.charset)
 	switch {
@@ -25,25 +24,25 @@ func (c *session) admit(ctx context.Context, query string) (sqltext.Statement, e
 	case c.call != nil && r.EndsTx():
 		return r, fmt.Errorf("%w: %s", wire.ErrEndsTx, r.Kind)
 	case r.Chain:
-		r.Kind = sqltext.Begin // the next one
+		r.Kind = sqltext.Begin // AND CHAIN begins the next transaction
 	case r.Kind == sqltext.Rollback, r.Kind == sqltext.XAEnd && c.lost != nil:
-		return r, c.idle()
+		return r, c.noOpenRows()
 	}
 	err := c.usable(ctx)
 	switch {
 	case err != nil:
 	case r.Kind == sqltext.Unclear:
-		if err = c.before(ctx); err == nil {
-			c.foreign()
+		if err = c.probe(ctx); err == nil {
+			c.alter()
 		}
-	case r.Kind == sqltext.Commits && c.inTx: // what fails may have committed before, or not
-		err = c.before(ctx)
+	case r.Kind == sqltext.ImplicitCommit && c.inTx: // even DDL that fails may have committed
+		err = c.probe(ctx)
 	}
 	return r, err
 }
 
-// leavesTx says whether a statement of the kind leaves the transaction and its savepoints as they are.
-func leavesTx(kind sqltext.Kind) bool {
+// keepsTx says whether a statement of the kind leaves the transaction and its savepoints as they are.
+func keepsTx(kind sqltext.Kind) bool {
 	switch kind {
 	case sqltext.Read, sqltext.Write, sqltext.Temporary, sqltext.Set, sqltext.Use:
 		return true
@@ -51,17 +50,17 @@ func leavesTx(kind sqltext.Kind) bool {
 	return false
 }
 
-// idle says whether the session can answer.
-func (c *session) idle() error {
-	if c.reading > 0 {
+// noOpenRows fails while rows of a query are open.
+func (c *session) noOpenRows() error {
+	if c.openRows > 0 {
 		return wire.ErrRowsOpen
 	}
 	return nil
 }
 
-// before sets a savepoint in an open transaction, before a text that may end it.
-func (c *session) before(ctx context.Context) error {
-	if !c.inTx && !c.inText {
+// probe sets a savepoint in an open transaction, ahead of a text that may end it.
+func (c *session) probe(ctx context.Context) error {
+	if !c.inTx && !c.byText {
 		return nil
 	}
 	if err := c.flush(ctx); err != nil {
@@ -82,22 +81,22 @@ func (c *session) before(ctx context.Context) error {
 	return nil
 }
 
-// foreign is for a session whose settings are not those that it was opened with: its texts travel alone, and
-// their arguments by themselves. It does not go back to the pool.
-func (c *session) foreign() {
-	c.worn, c.alien, c.packets = true, true, hosts.OnePacketEach
+// alter notes that the session's settings may not be those that it was opened with. From now on each statement
+// goes in a packet of its own, its arguments apart from the text, and the session does not go back to the pool.
+func (c *session) alter() {
+	c.spent, c.altered, c.packets = true, true, hosts.OnePacketEach
 	c.charset = sqltext.OtherCharset
 }
 
-// askSame asks whether the transaction is still the one in which the savepoint was set. By number 1305 it is
-// not, whatever is open now.
-func (c *session) askSame(ctx context.Context) error {
+// checkSame asks whether the transaction is still the one in which the savepoint was set. Error 1305 says that
+// it is not, even if another one is open now.
+func (c *session) checkSame(ctx context.Context) error {
 	name := c.unsure
 	c.unsure = ""
 	err := c.text(ctx, "RELEASE SAVEPOINT "+name)
 	switch {
 	case !mysqlerr.NoSuchSavepoint(err):
-	case c.inTx && c.call == nil: // of database/sql's, as behind DDL
+	case c.inTx && c.call == nil: // DDL has ended database/sql's; the next statement begins a new one
 		c.forget()
 		c.pending = true
 		return nil

@@ -118,24 +118,24 @@ func (p *parser) rarely(verb string) {
 		if known && p.accept("TEMPORARY") {
 			p.rest(Temporary, true)
 		} else {
-			p.rest(Commits, known)
+			p.rest(ImplicitCommit, known)
 		}
 	case "ALTER":
-		p.rest(Commits, !p.is("INSTANCE"))
+		p.rest(ImplicitCommit, !p.is("INSTANCE"))
 	case "LOCK":
 		p.st.Locks = true
-		p.rest(Commits, p.is("TABLE") || p.is("TABLES"))
+		p.rest(ImplicitCommit, p.is("TABLE") || p.is("TABLES"))
 	case "FLUSH":
 		p.st.Locks = true // WITH READ LOCK, FOR EXPORT
-		p.rest(Commits, true)
+		p.rest(ImplicitCommit, true)
 	case "RENAME", "TRUNCATE", "GRANT", "REVOKE", "OPTIMIZE", "REPAIR":
-		p.rest(Commits, true)
+		p.rest(ImplicitCommit, true)
 	case "STOP":
-		p.rest(Commits, p.is("SLAVE") || p.is("REPLICA"))
+		p.rest(ImplicitCommit, p.is("SLAVE") || p.is("REPLICA"))
 	case "ANALYZE":
 		for p.accept("NO_WRITE_TO_BINLOG") || p.accept("LOCAL") { //nolint:revive // reads on
 		}
-		p.rest(Commits, p.is("TABLE") || p.is("TABLES")) // MariaDB's ANALYZE UPDATE runs it
+		p.rest(ImplicitCommit, p.is("TABLE") || p.is("TABLES")) // MariaDB's ANALYZE UPDATE runs it
 	}
 }
 
@@ -146,13 +146,13 @@ func (p *parser) ends(kind Kind) {
 	}
 }
 
-// rest reads a statement that is known to the end, of which is not looked at more than what it calls.
+// rest skips to the end of a statement whose kind is known, noting only what it calls.
 func (p *parser) rest(kind Kind, known bool) {
 	if !known {
 		return
 	}
 	p.tokens(body{kind: kind})
-	if kind == Commits || kind == Temporary {
+	if kind == ImplicitCommit || kind == Temporary {
 		p.st.Calls = false // names before parentheses are others there
 	}
 }
@@ -160,7 +160,7 @@ func (p *parser) rest(kind Kind, known bool) {
 // starting is what begins with START.
 func (p *parser) starting() {
 	if !p.accept("TRANSACTION") {
-		p.rest(Commits, p.is("SLAVE") || p.is("REPLICA"))
+		p.rest(ImplicitCommit, p.is("SLAVE") || p.is("REPLICA"))
 		return
 	}
 	for p.accept("READ") || p.accept("WRITE") || p.accept("ONLY") || p.accept("WITH") || p.accept("CONSISTENT") || p.accept("SNAPSHOT") || p.acceptByte(',') { //nolint:revive // reads on

@@ -16,7 +16,7 @@ func TestClassify(t *testing.T) {
 		{"BEGIN NOT ATOMIC SELECT 1; END", Statement{}}, {"BEGIN\u00a0", Statement{}}, {"BEGIN x", Statement{}}, {"--BEGIN", Statement{}},
 		{"START/**/TRANSACTION", Statement{Kind: Begin}}, {"START TRANSACTION READ ONLY, WITH CONSISTENT SNAPSHOT", Statement{Kind: Begin}},
 		{"START TRANSACTION READ WRITE", Statement{Kind: Begin}}, {"START TRANSACTION x", Statement{}}, {"START", Statement{}},
-		{"START SLAVE", Statement{Kind: Commits}}, {"START REPLICA", Statement{Kind: Commits}}, {"START GROUP_REPLICATION", Statement{}},
+		{"START SLAVE", Statement{Kind: ImplicitCommit}}, {"START REPLICA", Statement{Kind: ImplicitCommit}}, {"START GROUP_REPLICATION", Statement{}},
 		{"/*!50000 START TRANSACTION */", Statement{}}, {"/*M! START TRANSACTION */", Statement{}}, {"/*! BEGIN */", Statement{}}, {"SELECT 1 /*! ; COMMIT */", Statement{}},
 
 		{"commit;", Statement{Kind: Commit}}, {"COMMIT WORK AND CHAIN", Statement{Kind: Commit, Chain: true}}, {"COMMIT AND NO CHAIN NO RELEASE", Statement{Kind: Commit, NoChain: true}},
@@ -67,9 +67,9 @@ func TestClassify(t *testing.T) {
 		{"INSERT INTO t (SELECT f())", Statement{Kind: Write, Calls: true, Travels: true}}, {"INSERT INTO t PARTITION (p) (a) VALUES (1) AS n(x)", Statement{Kind: Write, Travels: true}},
 		{"REPLACE t SET a = f(1)", Statement{Kind: Write, Calls: true, Travels: true}}, {"UPDATE t SET a = ?", Statement{Kind: Write, Placeholders: 1, Travels: true}}, {"DELETE FROM t;", Statement{Kind: Write}},
 
-		{"CREATE TABLE t (a INT)", Statement{Kind: Commits}}, {"CREATE TEMPORARY TABLE t (a INT)", Statement{Kind: Temporary}}, {"create or replace temporary table t as select 1", Statement{Kind: Temporary}},
-		{"DROP/**/TEMPORARY TABLE t", Statement{Kind: Temporary}}, {"DROP PREPARE s", Statement{}}, {"TRUNCATE t", Statement{Kind: Commits}}, {"ANALYZE TABLE t", Statement{Kind: Commits}}, {"ANALYZE UPDATE t SET a = 1", Statement{}},
-		{"LOCK TABLES t READ", Statement{Kind: Commits, Locks: true}}, {"UNLOCK TABLES", Statement{}}, {"USE `db`", Statement{Kind: Use, Name: "db"}},
+		{"CREATE TABLE t (a INT)", Statement{Kind: ImplicitCommit}}, {"CREATE TEMPORARY TABLE t (a INT)", Statement{Kind: Temporary}}, {"create or replace temporary table t as select 1", Statement{Kind: Temporary}},
+		{"DROP/**/TEMPORARY TABLE t", Statement{Kind: Temporary}}, {"DROP PREPARE s", Statement{}}, {"TRUNCATE t", Statement{Kind: ImplicitCommit}}, {"ANALYZE TABLE t", Statement{Kind: ImplicitCommit}}, {"ANALYZE UPDATE t SET a = 1", Statement{}},
+		{"LOCK TABLES t READ", Statement{Kind: ImplicitCommit, Locks: true}}, {"UNLOCK TABLES", Statement{}}, {"USE `db`", Statement{Kind: Use, Name: "db"}},
 
 		{"CALL p()", Statement{}}, {"PREPARE s FROM 'COMMIT'", Statement{}}, {"EXECUTE s", Statement{}}, {"EXECUTE IMMEDIATE 'COMMIT'", Statement{}}, {"DEALLOCATE PREPARE s", Statement{}},
 		{"HANDLER t OPEN", Statement{}}, {"LOAD DATA INFILE 'x' INTO TABLE t", Statement{}}, {"FLIRT", Statement{}}, {"IF 1 THEN COMMIT; END IF", Statement{}},

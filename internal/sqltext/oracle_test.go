@@ -422,7 +422,7 @@ func (o *oracle) state(t testing.TB, text string) (Statement, error) {
 		wantTx = true
 	case Commit, Rollback:
 		wantTx = s.Chain
-	case Commits:
+	case ImplicitCommit:
 		wantTx = false
 		if !auto { // it may have begun the next one
 			wantTx = isTx
@@ -436,7 +436,7 @@ func (o *oracle) state(t testing.TB, text string) (Statement, error) {
 		wantAuto = false
 	}
 	if err != nil {
-		if s.Kind == Commits {
+		if s.Kind == ImplicitCommit {
 			return s, nil
 		}
 		wantTx, wantAuto = inTx, auto

@@ -31,12 +31,12 @@ const (
 	AutocommitOn  Kind = "AutocommitOn"  // commits what is open if it was off; if it was on, nothing happens
 	AutocommitOff Kind = "AutocommitOff" // every statement is in a transaction from now on
 
-	Set       Kind = "Set"       // of other variables
-	Use       Kind = "Use"       // USE name
-	Read      Kind = "Read"      // writes nothing
-	Write     Kind = "Write"     // writes, or calls what may
-	Temporary Kind = "Temporary" // creates or drops a temporary table, which ends no transaction
-	Commits   Kind = "Commits"   // DDL and whatever else ends an open transaction by itself, even if it then fails
+	Set            Kind = "Set"            // of other variables
+	Use            Kind = "Use"            // USE name
+	Read           Kind = "Read"           // writes nothing
+	Write          Kind = "Write"          // writes, or calls what may
+	Temporary      Kind = "Temporary"      // creates or drops a temporary table, which ends no transaction
+	ImplicitCommit Kind = "ImplicitCommit" // DDL and whatever else ends an open transaction by itself, even if it then fails
 )
 
 // Statement is what is known of a text.
@@ -76,7 +76,7 @@ type Statement struct {
 // EndsTx says whether the statement ends the transaction that it is run in.
 func (s Statement) EndsTx() bool {
 	switch s.Kind {
-	case Begin, Commit, Rollback, XAEnd, Commits, AutocommitOn, AutocommitOff:
+	case Begin, Commit, Rollback, XAEnd, ImplicitCommit, AutocommitOn, AutocommitOff:
 		return true
 	}
 	return false
