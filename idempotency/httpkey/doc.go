@@ -1,6 +1,6 @@
-// Package httpkey is net/http middleware after the IETF draft "The Idempotency-Key HTTP Header
-// Field": a client sends a key with a request and may then send that request again until it has
-// an answer. The work is done once, and every repetition gets the first answer.
+// Package httpkey is net/http middleware after the IETF draft "The Idempotency-Key HTTP Header Field": a
+// client sends a key with a request and may send that request again until it has an answer. The work is done
+// once, and every repetition gets the first answer.
 //
 //	mw, err := httpkey.New(db, keys, httpkey.Config{Tenant: userOf})
 //	mux.Handle("POST /orders", mw.OneCommit(http.HandlerFunc(createOrder)))  // work in this database
@@ -24,15 +24,10 @@
 //	                 ├─ no answer that can be stored ─ error, marked for attention ─ 500, or the answer
 //	                 └─ panic ─────────────── error, marked for attention ─── the panic goes on
 //
-// What is stored is Config.Stored's to say; this is its default, after the draft ("the result of the
-// previously completed operation, success or an error") and Stripe's API (results are stored, 500 included,
-// once the work has begun; what fails validation or collides with another request is not). Refused is a 4xx
-// of [Refused], as 400, 401, 409, 422 and 429: a handler that answers so says that it has done nothing yet.
-// One that calls elsewhere and passes such a status on must not be wrapped without a Stored of its own.
-// A 307 or 308 sends the same request elsewhere and is no outcome either.
-//
-// [NotDone] is the handler's word that nothing was done; it counts before the status, a panic and a misuse
-// do.
+// Config.Stored says what is stored; this default follows the draft and Stripe's API. Refused is a 4xx of
+// [Refused], as 400, 401, 409, 422 and 429: the handler says that it has done nothing yet. One that calls
+// elsewhere and passes such a status on needs a Stored of its own. [NotDone] is the handler's word that
+// nothing was done; it counts before the status, a panic and a misuse do.
 //
 // # Answers
 //
@@ -62,58 +57,52 @@
 //
 // # The key, its scope and the payload
 //
-// A key is sent as a structured-field string, "8e03978e", or raw, 8e03978e: both are one key. It has 1 to 255
-// bytes; see [ParseKey]. It belongs to a tenant ([Config].Tenant) and to a method and route (the pattern of
-// http.ServeMux, where {id} counts as {}: a wildcard may be renamed): two tenants, or two routes, may use the
-// same key. The method, the host, the path (as it was sent, and as it is where the middleware runs, below
-// http.StripPrefix), the query and the body make the fingerprint; of a multipart form it is the parts, not
-// the boundary. The host is a name, without its port: an address says which machine answers.
-// [Config].Fingerprint replaces all but the method, where a service has aliases, or a client sends what
-// changes with each try. The body is read before anything is done.
+// A key is sent as a structured-field string, "8e03978e", or raw, 8e03978e: both are one key, of 1 to 255
+// bytes; see [ParseKey]. It belongs to a tenant ([Config].Tenant), a method and a route (the pattern of
+// http.ServeMux, where a wildcard may be renamed). The method, the host without its port, the path (as it was
+// sent, and below http.StripPrefix), the query and the body make the fingerprint; of a multipart form the
+// parts, not the boundary. [Config].Fingerprint replaces all but the method, where a service has aliases, or
+// a client sends what changes with each try. The body is read before anything is done.
 //
 // # Guarantees
 //
 //   - For one tenant, route and key the handler's rows commit once in OneCommit, and in TwoStep the handler
-//     runs once, however often the request is sent, at the same time or after a cut connection; except that
-//     a request whose work was not done (refused, NotDone, an operator's release) or whose Config.Lease has
-//     ended lets the next one run.
+//     runs once, however often the request is sent, at the same time or after a cut connection. Only after
+//     work that was not done (refused, NotDone, an operator's release), or a Config.Lease that has ended,
+//     does the next one run.
 //   - A replay has the first answer's status, its body byte by byte, and the headers that [Config].Headers
-//     names. Set-Cookie is never stored, other headers of the first answer go to the first client only.
-//   - No byte of the handler's answer is sent before it is stored, or its transaction has been committed.
-//   - Without the database no handler runs (fail closed), except for requests without a key where that is
-//     allowed.
-//   - Requests that wait for one key hold one connection of the pool in each process: the others wait in
-//     memory, in their order, for Config.Wait, however often the server ends a wait for a lock before that.
-//   - A client that goes away loses nothing: until the handler runs, nothing was done. From then on the end
-//     of the request's context does not reach the handler, whose context ends after Config.Timeout; the work
-//     is finished and its answer stored for the client's next try.
+//     names. Set-Cookie is never stored; other headers go to the first client only.
+//   - No byte of the handler's answer is sent before it is stored, or its transaction committed.
+//   - Without the database no handler runs (fail closed), except where a request may have no key.
+//   - Requests that wait for one key hold one connection in each process: the others wait in memory, in their
+//     order, for Config.Wait, however often the server ends a wait for a lock.
+//   - A client that goes away loses nothing: until the handler runs, nothing was done. From then on the
+//     handler's context ends only after Config.Timeout; the work is finished and its answer stored.
 //
 // # Not guaranteed
 //
 //   - That a 4xx after Tx is stored: a process that dies between the ROLLBACK and the answer's own commit
-//     leaves no key and no rows, and the next request with the key runs the handler. Another request that
-//     gets in between may be the one whose answer is stored; both clients get it then.
+//     leaves no key and no rows. If another request gets in between, both clients may get its answer.
 //   - That OneCommit enters the handler once: the server may refuse its transaction, which is then run again
-//     with the same request and a new answer. Effects outside of Tx belong into TwoStep.
-//   - That the work of TwoStep ends: a process that dies, or an answer of the database that is lost for
-//     longer than Config.Wait while the key is claimed, leaves the key in progress. The gauge of overdue keys
-//     rises; an operator or a lease decides.
+//     with the same request. Effects outside of Tx belong into TwoStep.
+//   - That the work of TwoStep ends: a process that dies, or a database that is silent for longer than
+//     Config.Wait while the key is claimed, leaves the key in progress. The gauge of overdue keys rises; an
+//     operator or a lease decides.
 //   - Streaming: an answer is kept in memory until it is stored. Flush and Hijack are errors ([ErrBuffered]),
-//     1xx answers are dropped, trailers are not sent. A request without a key that passes through TwoStep
-//     keeps all of them.
-//   - A handler that ignores its context is not stopped. In OneCommit one connection of the pool is held
-//     meanwhile: a handler that takes a second one can starve a small pool.
-//   - That a process of the version before, whose fingerprints had no host, knows the request of a key that
-//     one of this version has stored: it answers 422, and nothing is done. What the version before has stored
-//     is answered, and there a key that was sent to two hosts, or below two stripped prefixes, is one.
-//   - That a key is known under another name of its route: where a route is renamed, let Config.Route give
-//     the old name for as long as its keys are kept. Before 2026-11-22 the names of wildcards counted.
-//   - That a redirect or a 404 of a router inside that is not asked (it has no method Handler, as
-//     http.ServeMux has) is told from the handlers': a 301 or 404 is stored, a 307 or 308 is not.
+//     1xx answers are dropped, trailers are not sent. A request without a key passes through TwoStep with all
+//     of them.
+//   - A handler that ignores its context is not stopped. In OneCommit it holds one connection meanwhile; one
+//     that takes a second can starve a small pool.
+//   - That a process of the version before, whose fingerprints had no host, knows a request of this one: it
+//     answers 422, and nothing is done. What it stored is answered, also for another host or stripped prefix.
+//   - That a key is known under another name of its route: let Config.Route give the old name for as long as
+//     keys are kept. Before 2026-11-22 the names of wildcards counted.
+//   - That a redirect or a 404 of a router inside without a method Handler (http.ServeMux has one) is told
+//     from the handlers': a 301 or 404 is stored, a 307 or 308 is not.
 //   - Slow request bodies are the server's matter (http.Server.ReadTimeout).
 //
-// Middleware that consumes the body (r.FormValue) must be inside of this one; authentication outside.
-// How long keys are kept is idempotency.Config.Keep: publish it to the clients.
+// Middleware that consumes the body (r.FormValue) must be inside of this one; authentication outside. How
+// long keys are kept is idempotency.Config.Keep: publish it to the clients.
 //
 // # Statements
 //

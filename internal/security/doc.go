@@ -5,7 +5,7 @@
 //
 // The document is the only place where the rights are written down, so it cannot say
 // something else than what is proven. The commands of the worker are proven in
-// cmd/cascade-worker, the packages that an application calls in the tests here.
+// cascade/command, the packages that an application calls in the tests here.
 //
 // # Not covered
 //
