@@ -5,6 +5,9 @@
 // For Update see below. Ids are integers that AUTO_INCREMENT gives ([New]), or what the application makes:
 // UUIDs, ULIDs, text ([NewOf]). Owners are of any of these types, alone or below a tenant.
 //
+//	projects, err := repo.New[Project](plan, "project")
+//	res, err := projects.Create(ctx, db, Project{UserID: 7, Name: "Email Campaign"}, repo.RequestID(id))
+//
 //	              Create                     Delete
 //	                │            ┌─────────────────────────────► gone
 //	                ▼            │   Delete with Grace             ▲
@@ -19,8 +22,7 @@
 // # What is guaranteed
 //
 //   - A row is in exactly one of its two tables at every commit, and keeps its id.
-//   - Names of active rows are unique per owner, in every spelling that has the same name key, by the unique
-//     index.
+//   - Names of active rows are unique per owner, in every spelling of one name key, by the unique index.
 //   - A request id makes one row, until [PurgeRequests]. A deploy may add fields to T, reorder or retype
 //     them: a retry is still a retry, if the values are the same and new fields are zero.
 //   - An id that the application made makes one row, without such a record: a repeat is answered with the row
@@ -45,8 +47,7 @@
 //     that is not [onerow.Retryable] has written nothing, a hold apart: it is taken back to a savepoint
 //     ([onerow.ErrNotUndone] in a MySQL replication group, see [onerow.Tx.Savepoint]). Get, Find and List
 //     read as the caller's transaction does.
-//   - With [Of.OwnedBy] a row of another owner is not found and not written: the owner is in each statement's
-//     condition.
+//   - With [Of.OwnedBy] a row of another owner is not found and not written, by each statement's condition.
 //   - A row that stays as it is comes exactly once in the pages of a list, though others come and go; a page
 //     is of one moment. A list that no declared index serves is refused.
 //   - A row that [Of.Move] takes to another owner or parent takes all below it along; it leaves no deletion
