@@ -51,7 +51,7 @@ func (l *lease) Batch(ctx context.Context, fn func(ctx context.Context, tx *oner
 		case err == nil:
 			took := time.Since(begin)
 			if last {
-				l.tell(Ended{l.state})
+				l.tell(Event{Ended: l.state})
 			}
 			if err := l.committed(late, t, took, spent); err != nil || last {
 				return err

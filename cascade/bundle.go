@@ -163,14 +163,14 @@ func (b *bundle) committed(ctx, late context.Context, ended []bool, took, spent 
 		all.Add(t)
 	}
 	b.pace.Took(took, spent, all.Rows())
-	b.tell(Batch{Took: took, Deleted: all.Deleted, Detached: all.Detached})
+	b.tell(Event{Took: took, Deleted: all.Deleted, Detached: all.Detached})
 	for i, job := range b.jobs {
 		if !ended[i] {
 			continue
 		}
 		b.ended[job.ID] = true
 		b.setbacks.end(job.ID)
-		b.tell(Ended{queue.Done})
+		b.tell(Event{Ended: queue.Done})
 		b.cfg.Log.InfoContext(ctx, "cascade: done", "worker", b.cfg.Name, "job", job.ID, "resource", job.Resource, "id", job.ResourceID)
 		if err := b.tellStored(late, job.Job); err != nil {
 			return err

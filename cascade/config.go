@@ -13,14 +13,6 @@ import (
 	"github.com/onerow/onerow/internal/dbtext"
 )
 
-// Assets deletes external assets, files or objects, by the names that the rows hold.
-type Assets interface {
-	// Delete deletes what is there of the names, at most 100 at a time. Their rows are there,
-	// and can go, as a rehearsal has shown; they go afterwards. It must be
-	// idempotent: a missing asset is no error. It should return soon after ctx ends.
-	Delete(ctx context.Context, names []string) error
-}
-
 // Config is how a [Worker] works. The zero value is valid, unless the plan names
 // assets.
 type Config struct {
@@ -75,8 +67,13 @@ type Config struct {
 	Turn time.Duration
 	// MaxFailures is how many failures in a row make a job dead. Default 10.
 	MaxFailures int
-	// Assets deletes what the plan's asset columns name. Needed if there are any.
-	Assets Assets
+	// Assets deletes external assets, files or objects, by the names that the plan's asset columns hold. It
+	// is needed if there are any. Delete gets at most 100 names at a time, and deletes what is there of them:
+	// a missing asset is no error. Their rows are there, and can go, as a rehearsal has shown; they go
+	// afterwards. It should return soon after ctx ends.
+	Assets interface {
+		Delete(ctx context.Context, names []string) error
+	}
 	// Name is shown as the job's worker. Default: host name and process id.
 	Name string
 	// Log gets one line per job, and errors. Default: nothing is logged.
@@ -84,7 +81,7 @@ type Config struct {
 	// OnEvent is told what the worker does, for metrics and progress: package cascade/prommetrics is one
 	// receiver. It is called on the worker's goroutines, one call at a time, and should return at once.
 	OnEvent func(Event)
-	// Progress asks for [Progress] events. They cost up to 2 statements per job.
+	// Progress asks for events of progress. They cost up to 2 statements per job.
 	Progress bool
 }
 

@@ -32,11 +32,10 @@ func TestPauseOneJob(t *testing.T) {
 	var lost, batches int
 	cfg := Config{Batch: 10, Target: -1, Chunk: 10, ClaimJobs: 1}
 	cfg.Progress, cfg.OnEvent = true, func(e Event) {
-		if _, ok := e.(LeaseLost); ok {
+		if e.LeaseLost {
 			lost++
 		}
-		p, ok := e.(Progress)
-		if !ok || p.Job.ID != first.ID || p.Job.State != queue.Running {
+		if e.Progress == nil || e.Progress.ID != first.ID || e.Progress.State != queue.Running {
 			return
 		}
 		if batches++; batches == 2 {
@@ -235,8 +234,8 @@ func TestSetParallel(t *testing.T) {
 	db := openForest(t)
 	var told []int
 	w := worker(t, db, Config{Poll: time.Millisecond, OnEvent: func(e Event) {
-		if p, ok := e.(Parallel); ok {
-			told = append(told, p.Jobs)
+		if e.Parallel > 0 {
+			told = append(told, e.Parallel)
 		}
 	}})
 	ctx, stop := context.WithCancel(t.Context())

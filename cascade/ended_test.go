@@ -13,10 +13,10 @@ import (
 func TestEndedByAnother(t *testing.T) {
 	var seen []string // how attempts ended
 	w, job := pairWorker(t, Config{MaxFailures: 2, OnEvent: func(e Event) {
-		switch e := e.(type) {
-		case Ended:
-			seen = append(seen, string(e.State))
-		case LeaseLost:
+		switch {
+		case e.Ended != "":
+			seen = append(seen, string(e.Ended))
+		case e.LeaseLost:
 			seen = append(seen, "lost")
 		}
 	}})

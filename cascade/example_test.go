@@ -49,8 +49,8 @@ func ExampleWorker_Run() {
 			Lease:    5 * time.Second,
 			Progress: true,
 			OnEvent: func(e cascade.Event) {
-				if p, ok := e.(cascade.Progress); ok {
-					fmt.Println(p.Job.ResourceID, p.Job.State, p.Job.DeletedRows)
+				if job := e.Progress; job != nil {
+					fmt.Println(job.ResourceID, job.State, job.DeletedRows)
 				}
 			},
 		})

@@ -32,9 +32,9 @@ func (w *Worker) store(ctx context.Context, job queue.Claimed, state queue.State
 	case err != nil:
 		return fmt.Errorf("cascade: store that job %d is %s after an error; it is due when its lease ends: %w", job.ID, state, err)
 	case ours:
-		w.tell(Ended{state})
+		w.tell(Event{Ended: state})
 	default:
-		w.tell(LeaseLost{})
+		w.tell(Event{LeaseLost: true})
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func TestGivenBackSaysWhy(t *testing.T) {
 	defer stop()
 	var log bytes.Buffer
 	w := quiet(t, worker(t, db, Config{Log: slog.New(slog.NewTextHandler(&log, nil)), OnEvent: func(e Event) {
-		if _, ok := e.(Ended); ok {
+		if e.Ended != "" {
 			stop()
 		}
 	}}))

@@ -71,7 +71,7 @@ func TestGovernor(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		ctx := t.Context()
 		d, h := &dial{}, &heard{}
-		g := governor.New(db, "w", time.Minute, []governor.Throttle{d}, 1)
+		g := governor.New(db, "w", time.Minute, []governor.Throttle{{Reason: d.Reason}}, 1)
 		g.Throttled = h.note
 		idle := func(want bool) {
 			t.Helper()
@@ -134,7 +134,7 @@ func TestGovernorWaits(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		d := &dial{}
 		d.turn("not now")
-		g := governor.New(db, "w", 30*time.Millisecond, []governor.Throttle{d}, 1)
+		g := governor.New(db, "w", 30*time.Millisecond, []governor.Throttle{{Reason: d.Reason}}, 1)
 		var renewed atomic.Int64
 		renew := func(context.Context) error { renewed.Add(1); return nil }
 		ended := make(chan error, 1)
@@ -212,7 +212,7 @@ func TestGovernorLogs(t *testing.T) {
 	db := openForest(t)
 	var log bytes.Buffer
 	d := &dial{}
-	g := governor.New(db, "w", time.Minute, []governor.Throttle{d}, 0.5)
+	g := governor.New(db, "w", time.Minute, []governor.Throttle{{Reason: d.Reason}}, 0.5)
 	g.Log = slog.New(slog.NewTextHandler(&log, nil))
 	look := func(job bool) {
 		t.Helper()
@@ -302,7 +302,7 @@ func TestGovernorStatements(t *testing.T) {
 	db, connector := counting(t)
 	dbtest.Exec(t, db, `INSERT INTO onerow_worker (name, started_at, seen_at, beats) VALUES ('killed', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 61 MINUTE, 1),
 ('lately', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 59 MINUTE, 1)`)
-	g := governor.New(db, "w", time.Minute, []governor.Throttle{ThreadsRunning(100_000)}, 1)
+	g := governor.New(db, "w", time.Minute, []governor.Throttle{{Kind: governor.KindThreads, Reason: ThreadsRunning(100_000).Reason}}, 1)
 	renew := func(context.Context) error { return errors.New("not needed") }
 	takes := func(what string, want int, call func() error) {
 		t.Helper()
@@ -326,7 +326,7 @@ func TestGovernorStatements(t *testing.T) {
 func TestGovernorParallel(t *testing.T) {
 	db := openForest(t)
 	d := &dial{}
-	g := governor.New(db, "w", time.Minute, []governor.Throttle{d}, 1)
+	g := governor.New(db, "w", time.Minute, []governor.Throttle{{Reason: d.Reason}}, 1)
 	begin := time.Now()
 	var wg sync.WaitGroup
 	for i := range int64(16) {

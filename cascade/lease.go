@@ -121,6 +121,6 @@ func (l *lease) Limit() int { return l.limit() }
 
 // Parked tells of a row that was parked.
 func (l *lease) Parked(ctx context.Context, table, key, cause string) {
-	l.tell(Parked{table})
+	l.tell(Event{ParkedIn: table})
 	l.cfg.Log.WarnContext(ctx, "cascade: parked a row", "job", l.job.ID, "table", table, "key", key, "error", cause)
 }

@@ -196,8 +196,8 @@ func drain(t testing.TB, w *Worker) {
 // progressed hears of jobs alone.
 func progressed(f func(queue.Job)) func(Event) {
 	return func(e Event) {
-		if p, ok := e.(Progress); ok {
-			f(p.Job)
+		if e.Progress != nil {
+			f(*e.Progress)
 		}
 	}
 }

@@ -17,7 +17,7 @@ func (l *lease) committed(ctx context.Context, t work.Tally, took, spent time.Du
 		l.setbacks.end(l.job.ID)
 	}
 	l.pace.Took(took, spent, rows)
-	l.tell(Batch{Took: took, Deleted: t.Deleted, Detached: t.Detached})
+	l.tell(Event{Took: took, Deleted: t.Deleted, Detached: t.Detached})
 	if !l.cfg.Progress || rows == 0 {
 		return nil
 	}
@@ -37,7 +37,8 @@ func (l *lease) tellProgress(ctx context.Context, t work.Tally) error {
 		l.shown.Tables, l.shown.DeletedRows = added(l.shown.Tables, t.Deleted)
 		l.shown.Detached, l.shown.DetachedRows = added(l.shown.Detached, t.Detached)
 	}
-	l.tell(Progress{l.shown})
+	shown := l.shown
+	l.tell(Event{Progress: &shown})
 	return nil
 }
 

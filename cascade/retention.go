@@ -70,7 +70,7 @@ func (r *Retainer) Names() []string {
 	return slices.DeleteFunc(r.plan.Names(), func(name string) bool { return r.ways[name] == nil })
 }
 
-// Retained is what a [Retainer.Step] did. A worker tells it as an [Event].
+// Retained is what a [Retainer.Step] did.
 type Retained struct {
 	// Resource is the resource or table that the policy is for.
 	Resource string

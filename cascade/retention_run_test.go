@@ -11,11 +11,6 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// throttleFunc is a throttle of a test.
-type throttleFunc func() string
-
-func (f throttleFunc) Reason(context.Context, *sql.DB) (string, error) { return f(), nil }
-
 // TestRetentionInRun: Run queues what is due, a step each second at most, also where several jobs are worked at
 // once, tells what it did, and waits where it is to wait. Its jobs are worked.
 func TestRetentionInRun(t *testing.T) {
@@ -27,17 +22,17 @@ func TestRetentionInRun(t *testing.T) {
 	}
 	var asked, steps, queued atomic.Int64
 	w, err := NewWorker(db, plan, Config{Poll: time.Millisecond, Parallel: 3,
-		Throttles: []Throttle{throttleFunc(func() string {
+		Throttles: []Throttle{{Reason: func(context.Context, *sql.DB) (string, error) {
 			if asked.Add(1) > 3 {
-				return ""
+				return "", nil
 			}
 			if n := steps.Load(); n > 0 {
 				t.Errorf("%d steps while it was to wait", n)
 			}
-			return "busy"
-		})},
+			return "busy", nil
+		}}},
 		OnEvent: func(e Event) {
-			if done, ok := e.(Retained); ok && done.Resource == "visit" {
+			if done := e.Retained; done != nil && done.Resource == "visit" {
 				steps.Add(1)
 				queued.Add(int64(done.Queued))
 			}

@@ -158,7 +158,7 @@ func (w *Worker) lost(ctx context.Context, log *slog.Logger, job queue.Claimed) 
 		return
 	}
 	log.WarnContext(ctx, "cascade: another worker has the job")
-	w.tell(LeaseLost{})
+	w.tell(Event{LeaseLost: true})
 }
 
 // tellStored tells the job as it is stored now.
@@ -172,6 +172,6 @@ func (w *Worker) tellStored(ctx context.Context, job queue.Job) error {
 	if err != nil {
 		return err
 	}
-	w.tell(Progress{stored})
+	w.tell(Event{Progress: &stored})
 	return nil
 }

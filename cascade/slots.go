@@ -58,7 +58,7 @@ func (w *Worker) slotted(ctx context.Context, loop func(ctx context.Context, sur
 	for {
 		n := w.slots()
 		if n != known {
-			w.tell(Parallel{n})
+			w.tell(Event{Parallel: n})
 		}
 		known = n
 		mu.Lock()

@@ -20,39 +20,35 @@ import (
 // before it claims jobs, and waits until none has a reason; what it holds it keeps. If a
 // throttle fails, the worker waits as well, shows why, and asks again after 5 seconds; no job
 // fails for it.
-type Throttle interface {
+type Throttle struct {
 	// Reason says in a few words why to wait, and "" to go on. db is the worker's pool. It must return soon
 	// after ctx ends, which is in 2 seconds for all throttles together, or a quarter of the lease. It may be
 	// called by several workers at once.
-	Reason(ctx context.Context, db *sql.DB) (string, error)
-}
+	Reason func(ctx context.Context, db *sql.DB) (string, error)
 
-type threadsRunning struct{ most int64 }
+	kind string // that its reasons are counted as, of those that governor names
+}
 
 // ThreadsRunning waits while more than most sessions of the server are executing
 // something. The worker's own count: the one that asks, and one for each batch that
 // another worker runs at that moment. One statement, which needs no privilege.
-func ThreadsRunning(most int) Throttle { return threadsRunning{int64(most)} }
-
-// Kind is its kind of reasons.
-func (threadsRunning) Kind() string { return governor.KindThreads }
+func ThreadsRunning(most int) Throttle {
+	return Throttle{kind: governor.KindThreads, Reason: func(ctx context.Context, db *sql.DB) (string, error) {
+		var name string
+		var running int
+		if err := onerow.QueryRow(ctx, db, sqlThreads, nil, &name, &running); err != nil {
+			return "", fmt.Errorf("read Threads_running: %w", err)
+		}
+		if running > most {
+			return fmt.Sprintf("Threads_running is %d, the limit is %d", running, most), nil
+		}
+		return "", nil
+	}}
+}
 
 // sqlThreads touches no table. In a pattern the _ is any character, which does no harm; a \ before it would
 // be one to find in a session with NO_BACKSLASH_ESCAPES.
 const sqlThreads = `SHOW GLOBAL STATUS LIKE 'Threads_running'`
-
-// Reason asks the server.
-func (t threadsRunning) Reason(ctx context.Context, db *sql.DB) (string, error) {
-	var name string
-	var running int64
-	if err := onerow.QueryRow(ctx, db, sqlThreads, nil, &name, &running); err != nil {
-		return "", fmt.Errorf("read Threads_running: %w", err)
-	}
-	if running > t.most {
-		return fmt.Sprintf("Threads_running is %d, the limit is %d", running, t.most), nil
-	}
-	return "", nil
-}
 
 type replicaLag struct {
 	most     time.Duration
@@ -68,11 +64,9 @@ type replicaLag struct {
 // purpose (MASTER_DELAY, SOURCE_DELAY) is behind by that. A [QueryThrottle] on a
 // heartbeat table is more exact. One statement per replica, one after another.
 func ReplicaLag(most time.Duration, replicas ...*sql.DB) Throttle {
-	return &replicaLag{most: most, replicas: replicas, form: make([]atomic.Int32, len(replicas))}
+	t := &replicaLag{most: most, replicas: replicas, form: make([]atomic.Int32, len(replicas))}
+	return Throttle{kind: governor.KindLag, Reason: t.reason}
 }
-
-// Kind is its kind of reasons.
-func (*replicaLag) Kind() string { return governor.KindLag }
 
 // sqlLag are the ways to ask: MariaDB's for all of its connections; MySQL's since 8.0.22,
 // which has a row per channel; what is older. All are free of tables.
@@ -80,8 +74,8 @@ var sqlLag = []string{"SHOW ALL SLAVES STATUS", "SHOW REPLICA STATUS", "SHOW SLA
 
 const erParseError = 1064
 
-// Reason asks the replicas.
-func (t *replicaLag) Reason(ctx context.Context, _ *sql.DB) (string, error) {
+// reason asks the replicas.
+func (t *replicaLag) reason(ctx context.Context, _ *sql.DB) (string, error) {
 	if len(t.replicas) == 0 {
 		return "there is no replica to ask", nil
 	}
@@ -145,19 +139,17 @@ func (t *replicaLag) lag(ctx context.Context, replica *sql.DB, query string) (re
 	return reason, err
 }
 
-type queryThrottle struct{ query string }
-
 // QueryThrottle asks the application's own query: one row of one column. No row, NULL,
 // an empty text and '0' mean to go on, anything else is the reason to wait. It runs on the worker's
 // pool in a read-only transaction of its own and gets 2 seconds; the server itself may go
 // on with it for longer, so it should be a quick one. Three statements.
-func QueryThrottle(query string) Throttle { return queryThrottle{query} }
+func QueryThrottle(query string) Throttle {
+	return Throttle{kind: governor.KindQuery, Reason: func(ctx context.Context, db *sql.DB) (string, error) {
+		return askQuery(ctx, db, query)
+	}}
+}
 
-// Kind is its kind of reasons.
-func (queryThrottle) Kind() string { return governor.KindQuery }
-
-// Reason runs the query.
-func (t queryThrottle) Reason(ctx context.Context, db *sql.DB) (reason string, err error) {
+func askQuery(ctx context.Context, db *sql.DB, query string) (reason string, err error) {
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return "", err
@@ -167,18 +159,15 @@ func (t queryThrottle) Reason(ctx context.Context, db *sql.DB) (reason string, e
 			err = errors.Join(err, rolled)
 		}
 	}()
-	rows, count := sql.NullString{}, 0
-	err = onerow.Query(ctx, tx, t.query, nil, func(r *sql.Rows) error {
+	answer, count := sql.NullString{}, 0
+	err = onerow.Query(ctx, tx, query, nil, func(rows *sql.Rows) error {
 		if count++; count > 1 {
 			return errors.New("the query has more than one row")
 		}
-		return r.Scan(&rows)
+		return rows.Scan(&answer)
 	})
-	if err != nil {
+	if err != nil || answer.String == "0" {
 		return "", err
 	}
-	if rows.String == "0" {
-		return "", nil
-	}
-	return rows.String, nil
+	return answer.String, nil
 }

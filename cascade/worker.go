@@ -55,15 +55,15 @@ func NewWorker(db *sql.DB, plan schema.Plan, c Config) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	var throttles []governor.Throttle
-	for _, t := range c.Throttles {
-		throttles = append(throttles, t)
+	throttles := make([]governor.Throttle, len(c.Throttles))
+	for i, t := range c.Throttles {
+		throttles[i] = governor.Throttle{Kind: t.kind, Reason: t.Reason}
 	}
 	g := governor.New(db, c.Name, c.Lease, throttles, c.Load)
 	w := &Worker{db: db, plan: plan, cfg: c, graphCache: &graphCache{plans: &plans{}}, pace: governor.NewPace(c.Target, c.Batch), governor: g, retainer: retainer}
 	g.Log = c.Log
 	g.Loops = func() int { return int(w.loops.Load()) }
-	g.Throttled = func(reason string) { w.tell(Throttled{reason}) }
+	g.Throttled = func(reason string) { w.tell(Event{Throttled: &reason}) }
 	return w, nil
 }
 
@@ -135,7 +135,7 @@ func (w *Worker) retain(ctx context.Context) {
 	}
 	defer w.retaining.Unlock()
 	if time.Since(w.retained) >= retainEvery {
-		w.retainer.stepAll(ctx, w.cfg.Log, func(done Retained) { w.tell(done) })
+		w.retainer.stepAll(ctx, w.cfg.Log, func(done Retained) { w.tell(Event{Retained: &done}) })
 		w.retained = time.Now()
 	}
 }

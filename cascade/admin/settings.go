@@ -22,7 +22,7 @@ type Settings struct {
 	Load float64 `json:"load,omitempty"`
 	// Target is how long a batch should take, at least a microsecond.
 	Target time.Duration `json:"target,omitempty"`
-	// Parallel is how many jobs are worked at once, up to 64. The worker tells cascade.Parallel.
+	// Parallel is how many jobs are worked at once, up to 64. The worker tells it as a cascade.Event.
 	Parallel int `json:"parallel,omitempty"`
 }
 

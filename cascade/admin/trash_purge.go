@@ -43,14 +43,14 @@ const (
 	mostStuck     = 10
 )
 
-// assetStore is what cascade.Assets is.
+// assetStore is what cascade.Config has as Assets.
 type assetStore interface {
 	Delete(ctx context.Context, names []string) error
 }
 
 // PurgeTrash removes what in the trash has expired or come back, oldest first: about limit rows, whole steps
 // of up to cascade.Config.Batch rows. It returns how many, copies of what is back among them: less than limit
-// when nothing more has expired. assets is a cascade.Assets: the assets of rows go first, which nobody else
+// when nothing more has expired. assets is what cascade.Config has: the assets of rows go first, which nobody else
 // deletes; nil leaves the steps of tables with assets alone. A row whose asset cannot be deleted stays, with
 // the reason, see [TrashOf], and is tried again by each call, after the others; it is the error at the end.
 //

@@ -108,19 +108,19 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 
 // Observe counts an event of a worker: it is for cascade.Config.OnEvent.
 func (m *Metrics) Observe(e cascade.Event) {
-	switch e := e.(type) {
-	case cascade.Batch:
+	switch {
+	case e.Took > 0:
 		m.batch.Observe(e.Took.Seconds())
 		addRows(m.deleted, e.Deleted)
 		addRows(m.detached, e.Detached)
-	case cascade.Parked:
-		m.parked.WithLabelValues(e.Table).Inc()
-	case cascade.LeaseLost:
+	case e.ParkedIn != "":
+		m.parked.WithLabelValues(e.ParkedIn).Inc()
+	case e.LeaseLost:
 		m.leases.Inc()
-	case cascade.Ended:
-		m.ended.WithLabelValues(string(e.State)).Inc()
-	case cascade.Throttled:
-		now := governor.KindOf(e.Reason)
+	case e.Ended != "":
+		m.ended.WithLabelValues(string(e.Ended)).Inc()
+	case e.Throttled != nil:
+		now := governor.KindOf(*e.Throttled)
 		for _, kind := range governor.Kinds() {
 			m.throttled.WithLabelValues(kind).Set(number(kind == now))
 		}

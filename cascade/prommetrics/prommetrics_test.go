@@ -104,14 +104,14 @@ FROM (SELECT 11 AS id UNION ALL SELECT 12 UNION ALL SELECT 13) AS x`,
 	}
 
 	for _, e := range []cascade.Event{
-		cascade.Batch{Took: 30 * time.Millisecond, Deleted: map[string]int64{"a": 3}, Detached: map[string]int64{"b": 7}},
-		cascade.Batch{Took: 300 * time.Millisecond, Deleted: map[string]int64{"a": 2}},
-		cascade.Parked{Table: "a"}, cascade.LeaseLost{}, cascade.Ended{State: queue.Leftovers}, cascade.Parallel{Jobs: 3},
+		{Took: 30 * time.Millisecond, Deleted: map[string]int64{"a": 3}, Detached: map[string]int64{"b": 7}},
+		{Took: 300 * time.Millisecond, Deleted: map[string]int64{"a": 2}},
+		{ParkedIn: "a"}, {LeaseLost: true}, {Ended: queue.Leftovers}, {Parallel: 3},
 	} {
 		metrics.Observe(e)
 	}
 	for _, reason := range []string{"paused: maintenance", "made up by the application", "threads: 99", "lag: replica 1 does not replicate"} {
-		metrics.Observe(cascade.Throttled{Reason: reason})
+		metrics.Observe(cascade.Event{Throttled: &reason})
 	}
 	text = scrape(t, reg)
 	wantLines(t, text, `onerow_cascade_batch_seconds_bucket{le="0.02"} 0`, `onerow_cascade_batch_seconds_bucket{le="0.05"} 1`, `onerow_cascade_deleted_rows_total{table="a"} 5`,
@@ -120,7 +120,7 @@ FROM (SELECT 11 AS id UNION ALL SELECT 12 UNION ALL SELECT 13) AS x`,
 	if n := strings.Count(text, "onerow_cascade_throttled{"); n != len(governor.Kinds()) || strings.Contains(text, "made up") {
 		t.Errorf("%d reasons:\n%s", n, text)
 	}
-	metrics.Observe(cascade.Throttled{})
+	metrics.Observe(cascade.Event{Throttled: new(string)})
 	if err := admin.Resume(ctx, db, ""); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@
 package governor
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -215,14 +216,15 @@ func (g *Governor) ask(ctx context.Context) string {
 		if time.Now().Before(g.rests[i]) {
 			return g.failed[i]
 		}
+		kind := cmp.Or(throttle.Kind, kindOther)
 		reason, err := throttle.Reason(ctx, g.db)
 		if err != nil {
 			g.rests[i] = time.Now().Add(askAgain)
-			g.failed[i] = dbtext.Fit(kindOf(throttle)+": the throttle cannot be asked: "+fault.Redact(err), MaxReason)
+			g.failed[i] = dbtext.Fit(kind+": the throttle cannot be asked: "+fault.Redact(err), MaxReason)
 			return g.failed[i]
 		}
 		if reason != "" {
-			return dbtext.Fit(kindOf(throttle)+": "+fault.Redact(errors.New(reason)), MaxReason)
+			return dbtext.Fit(kind+": "+fault.Redact(errors.New(reason)), MaxReason)
 		}
 	}
 	return ""

@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// Throttle is a throttle: why to wait, "" to go on. One of package cascade's says its kind, too.
-type Throttle interface {
-	Reason(ctx context.Context, db *sql.DB) (string, error)
+// Throttle says why to wait, "" to go on.
+type Throttle struct {
+	Kind   string // of its reasons; "" for the application's own
+	Reason func(ctx context.Context, db *sql.DB) (string, error)
 }
 
 // The kinds of reasons for which a worker waits. A reason is "kind: details".
@@ -36,13 +37,6 @@ func KindOf(reason string) string {
 	kind, _, _ := strings.Cut(reason, ":")
 	if reason == "" || slices.Contains(Kinds(), kind) {
 		return kind
-	}
-	return kindOther
-}
-
-func kindOf(t Throttle) string {
-	if k, ok := t.(interface{ Kind() string }); ok {
-		return k.Kind()
 	}
 	return kindOther
 }
