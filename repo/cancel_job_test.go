@@ -82,8 +82,8 @@ func TestCancelJob(t *testing.T) {
 // progressed hears of jobs alone.
 func progressed(f func(queue.Job)) func(cascade.Event) {
 	return func(e cascade.Event) {
-		if p, ok := e.(cascade.Progress); ok {
-			f(p.Job)
+		if e.Progress != nil {
+			f(*e.Progress)
 		}
 	}
 }

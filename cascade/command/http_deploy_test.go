@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/goccy/go-yaml"
 
@@ -40,7 +41,7 @@ func TestAlerts(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := ready(t).serve("", true)
-	s.metrics.Observe(cascade.Batch{Deleted: map[string]int64{"comment": 1}})
+	s.metrics.Observe(cascade.Event{Took: time.Millisecond, Deleted: map[string]int64{"comment": 1}})
 	metrics := s.get("/metrics").body
 	operations := readProject(t, "docs/OPERATIONS.md")
 	names := regexp.MustCompile(`onerow_\w+`)

@@ -442,8 +442,8 @@ func TestDryRunRestoreOpen(t *testing.T) {
 // progressed hears of jobs alone.
 func progressed(f func(queue.Job)) func(cascade.Event) {
 	return func(e cascade.Event) {
-		if p, ok := e.(cascade.Progress); ok {
-			f(p.Job)
+		if e.Progress != nil {
+			f(*e.Progress)
 		}
 	}
 }

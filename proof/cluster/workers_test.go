@@ -24,15 +24,13 @@ import (
 type counted struct{ done, lost, batches atomic.Int64 }
 
 func (c *counted) event(e cascade.Event) {
-	switch e := e.(type) {
-	case cascade.Batch:
+	switch {
+	case e.Took > 0:
 		c.batches.Add(1)
-	case cascade.LeaseLost:
+	case e.LeaseLost:
 		c.lost.Add(1)
-	case cascade.Ended:
-		if e.State == queue.Done {
-			c.done.Add(1)
-		}
+	case e.Ended == queue.Done:
+		c.done.Add(1)
 	}
 }
 

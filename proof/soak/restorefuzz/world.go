@@ -249,8 +249,8 @@ func (w *world) purge(ctx context.Context) error {
 // progressed hears of jobs alone.
 func progressed(f func(queue.Job)) func(cascade.Event) {
 	return func(e cascade.Event) {
-		if p, ok := e.(cascade.Progress); ok {
-			f(p.Job)
+		if e.Progress != nil {
+			f(*e.Progress)
 		}
 	}
 }

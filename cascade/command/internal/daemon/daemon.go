@@ -89,8 +89,8 @@ func (c *Run) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 	}
 	var waits atomic.Bool // the worker, for more than its share of the time
 	w, err := NewWorker(ctx, a, plan, c.WorkFlags, cascade.Config{Poll: c.Poll, Log: log, OnEvent: func(e cascade.Event) {
-		if t, ok := e.(cascade.Throttled); ok {
-			waits.Store(t.Reason != "" && governor.KindOf(t.Reason) != "load")
+		if why := e.Throttled; why != nil {
+			waits.Store(*why != "" && governor.KindOf(*why) != "load")
 		}
 		count(e)
 	}})

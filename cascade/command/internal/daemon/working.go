@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/command/internal/retention"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cascade/internal/fit"
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/cascade/queue"
@@ -25,7 +26,7 @@ type Working struct {
 	Plan     schema.Plan
 	Name     string
 	Database string
-	assets   cascade.Assets
+	assets   inspect.AssetStore
 }
 
 // trashKind is what has expired in the trash, where the plan keeps any.
@@ -62,8 +63,8 @@ func NewWorker(ctx context.Context, a *shell.App, plan schema.Plan, f WorkFlags,
 	roomFor(db, max(f.Parallel, 1))
 	tell := c.OnEvent
 	c.OnEvent = func(e cascade.Event) {
-		if p, ok := e.(cascade.Parallel); ok {
-			roomFor(db, p.Jobs)
+		if e.Parallel > 0 {
+			roomFor(db, e.Parallel)
 		}
 		if tell != nil {
 			tell(e)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/schema"
@@ -16,7 +15,7 @@ type AssetsFlag struct {
 }
 
 // Assets opens the place of the plan's assets, until the command has ended. Without asset columns it is nil.
-func (a *App) Assets(ctx context.Context, flag AssetsFlag, plan schema.Plan) (cascade.Assets, error) {
+func (a *App) Assets(ctx context.Context, flag AssetsFlag, plan schema.Plan) (inspect.AssetStore, error) {
 	for _, n := range plan.Nodes() { // existing tables may name assets, too
 		switch {
 		case n.Asset == "":
