@@ -252,7 +252,7 @@ func TestReport(t *testing.T) {
 		if r, err = admin.ReadReport(ctx, db, 7, 0); err != nil || r.Job != nil || len(r.Actions) != 1 {
 			t.Errorf("without its job: %+v, %v", r, err)
 		}
-		if _, err = admin.ReadReport(ctx, db, 8, 0); !errors.Is(err, admin.ErrNoDeletion) {
+		if _, err = admin.ReadReport(ctx, db, 8, 0); !errors.Is(err, queue.ErrNoJob) {
 			t.Error(err)
 		}
 		if _, err = admin.ReadReport(ctx, db, 0, 8); !errors.Is(err, queue.ErrNoJob) {

@@ -81,7 +81,7 @@ func costsOfTrash(c *cost.Costs, work working) {
 		return errors.Join(err, again, work(ctx, db, grove, Config{}, 1))
 	})
 	c.Call("the trash", func(ctx context.Context, db *sql.DB) error {
-		list, err := admin.ListTrash(ctx, db, 0, 5)
+		list, err := admin.ListTrash(ctx, db, 5)
 		if err == nil && (len(list) != 5 || list[0].JobID != job || list[0].Rows != 4 || list[0].References != 1) {
 			err = fmt.Errorf("%+v", list)
 		}

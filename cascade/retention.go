@@ -65,8 +65,8 @@ func NewRetainer(db *sql.DB, plan schema.Plan) (*Retainer, error) {
 	return r, nil
 }
 
-// Names are the resources and tables that have a policy, in the order of the plan.
-func (r *Retainer) Names() []string {
+// names are the resources and tables that have a policy, in the order of the plan.
+func (r *Retainer) names() []string {
 	return slices.DeleteFunc(r.plan.Names(), func(name string) bool { return r.ways[name] == nil })
 }
 
@@ -218,7 +218,7 @@ func (r *Retainer) queue(ctx context.Context, resource string, deletions []queue
 // node is the resource with those of its tables whose rows can be due.
 func (r *Retainer) node(ctx context.Context, resource string) (*graph.Node, []*graph.Due, error) {
 	if r.ways[resource] == nil {
-		return nil, nil, fmt.Errorf("the plan has no retention for it: %q; it has some for %q", resource, r.Names())
+		return nil, nil, fmt.Errorf("the plan has no retention for it: %q; it has some for %q", resource, r.names())
 	}
 	g, err := r.graphs.current(ctx, r.db, r.plan)
 	if err != nil {
@@ -246,7 +246,7 @@ const (
 // stepAll takes a step of each policy that does not rest, logs what it queued, and tells it. A policy whose
 // rows were all looked through rests for ten seconds, one that has met an error for a minute.
 func (r *Retainer) stepAll(ctx context.Context, log *slog.Logger, tell func(Retained)) {
-	for _, name := range r.Names() {
+	for _, name := range r.names() {
 		way := r.ways[name]
 		if ctx.Err() != nil || time.Now().Before(way.rests) {
 			continue

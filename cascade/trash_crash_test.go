@@ -161,7 +161,7 @@ func TestCrashRestore(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if kept, err := admin.ListTrash(ctx, db, 0, 10); len(kept) > 0 || err != nil {
+			if kept, err := admin.ListTrash(ctx, db, 10); len(kept) > 0 || err != nil {
 				return fmt.Errorf("%+v are left in the trash, %w", kept, err)
 			}
 			return restored(ctx, db, before)

@@ -13,8 +13,8 @@ import (
 	"github.com/onerow/onerow/cascade/queue"
 )
 
-// ErrNoDeletion means that there is no deletion with this number: there never was, or its audit was purged.
-var ErrNoDeletion = errors.New("cascade: there is no such deletion")
+// errNoDeletion means that there is no deletion with this number: there never was, or its audit was purged.
+var errNoDeletion = fmt.Errorf("%w: there is no such deletion", queue.ErrNoJob)
 
 // Report says what became of a deletion: who asked for it and why, what went and what is left. What was
 // purged since is not in it, see [queue.PurgeJobs].
@@ -38,20 +38,13 @@ type Report struct {
 	// Left are rows that could not be deleted, newest first, 1000 at most: Job.Parked and
 	// Job.Skipped say how many there are.
 	Left []queue.Parked `json:"left"`
-	// Restored is what has come back, by table, over all calls: the root's own row is among it.
-	Restored []RestoredTable `json:"restored,omitempty"`
+	// Restored is what has come back, Rows and References by Table, over all calls: the root's own row is
+	// among it.
+	Restored []Kept `json:"restored,omitempty"`
 	// Trash is what can still come back, by table.
 	Trash []Kept `json:"trash"`
 	// Actions are all that are known, oldest first, 1000 at most.
 	Actions []queue.Action `json:"actions"`
-}
-
-// RestoredTable is what of one table has come back from the trash.
-type RestoredTable struct {
-	Table string `json:"table"`
-	// Rows were deleted, References were cut.
-	Rows       int64 `json:"rows"`
-	References int64 `json:"references,omitempty"`
 }
 
 // maxReported is how many rows and actions a report lists at most.
@@ -70,7 +63,7 @@ const sqlJobOfDeletion = `SELECT id FROM (
 
 // ReadReport reports on a deletion, by its number, Deletion.ID; or, with 0 for that, on the deletion of a
 // job. Where the audit of the job's deletion is not known it reports on the job alone. Errors:
-// [ErrNoDeletion], [queue.ErrNoJob]. Seven statements, 8 for a job's, not of one snapshot.
+// [queue.ErrNoJob], for what is no deletion, too. Seven statements, 8 for a job's, not of one snapshot.
 func ReadReport(ctx context.Context, db onerow.DB, deletionID, jobID int64) (Report, error) {
 	if deletionID != 0 {
 		return readDeletion(ctx, db, deletionID)
@@ -81,7 +74,7 @@ func ReadReport(ctx context.Context, db onerow.DB, deletionID, jobID int64) (Rep
 	}
 	if job.DeletionID != 0 {
 		r, err := readDeletion(ctx, db, job.DeletionID)
-		if !errors.Is(err, ErrNoDeletion) && (err != nil || r.Job != nil && r.Job.ID == jobID) {
+		if !errors.Is(err, errNoDeletion) && (err != nil || r.Job != nil && r.Job.ID == jobID) {
 			return r, err
 		}
 	}
@@ -96,7 +89,7 @@ func readDeletion(ctx context.Context, db onerow.DB, deletionID int64) (Report, 
 	var when sql.NullInt64
 	err := onerow.QueryRow(ctx, db, sqlDeletion, []any{deletionID}, &r.Resource, &r.ResourceID, &owner, &from, &grace, &when)
 	if errors.Is(err, sql.ErrNoRows) {
-		return Report{}, fmt.Errorf("%w: %d", ErrNoDeletion, deletionID)
+		return Report{}, fmt.Errorf("%w: %d", errNoDeletion, deletionID)
 	}
 	if err == nil {
 		r.Owner, r.From, r.Grace, r.RequestedAt = string(owner), string(from), time.Duration(grace)*time.Microsecond, dbtime.At(when)
@@ -144,7 +137,7 @@ func (r *Report) complete(ctx context.Context, db onerow.DB, jobID int64) error 
 const sqlRestoredOf = `SELECT table_name, SUM(IF(cut = '', kept_rows, 0)), SUM(IF(cut = '', 0, kept_rows)) FROM onerow_trash FORCE INDEX (PRIMARY)
 WHERE job_id = ? AND step < 0 AND step > ` + trash.StepEnded + ` GROUP BY table_name ORDER BY table_name`
 
-func restoredOf(ctx context.Context, db onerow.DB, jobID int64) ([]RestoredTable, error) {
+func restoredOf(ctx context.Context, db onerow.DB, jobID int64) ([]Kept, error) {
 	return readAll(ctx, db, fmt.Sprintf("cascade: what of job %d was restored", jobID), sqlRestoredOf, []any{jobID},
-		func(rows *sql.Rows, t *RestoredTable) error { return rows.Scan(&t.Table, &t.Rows, &t.References) })
+		func(rows *sql.Rows, t *Kept) error { return rows.Scan(&t.Table, &t.Rows, &t.References) })
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/onerow/onerow/cascade/queue"
 )
 
-// Kept is what of a job, or of one table of a job, is in the trash.
+// Kept is what of a job, or of one table of a job, is in the trash, or was.
 type Kept struct {
-	JobID int64  `json:"job"`
+	JobID int64  `json:"job,omitempty"`
 	Table string `json:"table,omitempty"`
 	// Rows are deleted rows, References are references that were cut.
 	Rows       int64 `json:"rows"`
@@ -21,32 +21,27 @@ type Kept struct {
 	Stuck int64  `json:"stuck,omitempty"`
 	Why   string `json:"why,omitempty"`
 	// Since and Expires are when the first was kept, and when the first goes.
-	Since   time.Time `json:"since"`
-	Expires time.Time `json:"expires"`
+	Since   time.Time `json:"since,omitzero"`
+	Expires time.Time `json:"expires,omitzero"`
 }
 
 const keptColumns = `COALESCE(SUM(IF(cut = '', kept_rows, 0)), 0), COALESCE(SUM(IF(cut = '', 0, kept_rows)), 0), COALESCE(SUM(IF(error IS NULL, 0, kept_rows)), 0),
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', MIN(kept_at)), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', MIN(expires_at))`
 
-// Both read parts of the primary key: that of the next jobs, and that of one.
+// Both read parts of the primary key: that of the newest jobs, and that of one.
 const (
 	sqlTrash = `SELECT t.job_id, ` + keptColumns + ` FROM onerow_trash AS t FORCE INDEX (PRIMARY)
-  JOIN (SELECT DISTINCT job_id FROM onerow_trash FORCE INDEX (PRIMARY) WHERE job_id < ? AND kept_rows > 0 ORDER BY job_id DESC LIMIT ?) AS j ON j.job_id = t.job_id
+  JOIN (SELECT DISTINCT job_id FROM onerow_trash FORCE INDEX (PRIMARY) WHERE kept_rows > 0 ORDER BY job_id DESC LIMIT ?) AS j ON j.job_id = t.job_id
 WHERE t.step > 0 AND t.kept_rows > 0 GROUP BY t.job_id ORDER BY t.job_id DESC`
 	sqlTrashOf = `SELECT table_name, MAX(error), ` + keptColumns + ` FROM onerow_trash WHERE job_id = ? AND step > 0 AND kept_rows > 0 GROUP BY table_name ORDER BY table_name`
 )
 
-// ListTrash returns what is in the trash, job by job, newest first: of jobs before one, 0 for all, limit at
-// most. A job of which nothing is kept on purpose is not among them, and so there may be fewer. One
-// statement.
-func ListTrash(ctx context.Context, db onerow.DB, before int64, limit int) ([]Kept, error) {
+// ListTrash returns what is in the trash, job by job, newest first, of limit jobs at most. One statement.
+func ListTrash(ctx context.Context, db onerow.DB, limit int) ([]Kept, error) {
 	if limit <= 0 {
 		return nil, fmt.Errorf("%w: %d jobs at most", queue.ErrInvalidConfig, limit)
 	}
-	if before <= 0 {
-		before = 1<<63 - 1
-	}
-	return readAll(ctx, db, "cascade: list the trash", sqlTrash, []any{before, limit}, func(rows *sql.Rows, k *Kept) error { return k.scan(rows, &k.JobID) })
+	return readAll(ctx, db, "cascade: list the trash", sqlTrash, []any{limit}, func(rows *sql.Rows, k *Kept) error { return k.scan(rows, &k.JobID) })
 }
 
 // TrashOf returns what of a job is in the trash, table by table. One statement.

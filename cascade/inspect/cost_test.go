@@ -92,7 +92,7 @@ func TestCosts(t *testing.T) {
 			ctx, cancel := context.WithCancel(ctx)
 			defer cancel()
 			pages := 0
-			o := OrphanOptions{Table: "tag", Page: 10, OnPage: func(OrphanPage) {
+			o := OrphanOptions{Table: "tag", Page: 10, OnPage: func(string, int64, string) {
 				if pages++; pages == 2 {
 					cancel()
 				}

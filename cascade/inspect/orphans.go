@@ -40,16 +40,10 @@ type OrphanOptions struct {
 	Limit int
 	// After continues an earlier search behind the position that it gave to OnPage.
 	After string
-	// OnPage is called after each page whose orphans have all been reported.
-	OnPage func(OrphanPage)
-}
-
-// OrphanPage is how far a search has come.
-type OrphanPage struct {
-	Table   string // that was read
-	Edge    string // "project_id → project"
-	Entries int64  // index entries of this table and edge that were read so far
-	Next    string // the position, for OrphanOptions.After; empty at the end of the search
+	// OnPage is called after each page whose orphans have all been reported, with the table and edge that are
+	// read, as in "task: project_id → project", how many index entries of these were read so far, and the
+	// position, for After, which is empty at the end of the search.
+	OnPage func(edge string, entries int64, next string)
 }
 
 const (
@@ -130,7 +124,7 @@ func orphans(ctx context.Context, db onerow.DB, plan schema.Plan, o OrphanOption
 				case last:
 					next = ""
 				}
-				o.OnPage(OrphanPage{Table: s.Name, Edge: s.name(), Entries: entries, Next: next})
+				o.OnPage(s.String(), entries, next)
 			}
 			if last {
 				break

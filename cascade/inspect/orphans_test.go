@@ -229,11 +229,11 @@ func TestOrphansPages(t *testing.T) {
 		stop, next := errors.New("stop"), ""
 		before := handlerReads(t, db)
 		begun := false
-		err := Orphans(t.Context(), db, forest, OrphanOptions{Table: "note", Page: page, After: after, OnPage: func(p OrphanPage) {
+		err := Orphans(t.Context(), db, forest, OrphanOptions{Table: "note", Page: page, After: after, OnPage: func(_ string, _ int64, position string) {
 			if read := handlerReads(t, db) - before; begun && read > 6*page {
 				t.Errorf("page %d read %d rows", pages, read)
 			}
-			begun, before, next = true, handlerReads(t, db), p.Next
+			begun, before, next = true, handlerReads(t, db), position
 		}}, func(o Orphan) error {
 			if begun { // of the second page: the first one is over
 				return stop

@@ -17,7 +17,7 @@ func ExampleNew() {
 			DB: db, Plan: plan,
 			Database: "shop, production",
 			Prefix:   "/admin/jobs",
-			Tokens:   []page.Token{{Name: "ann", Secret: os.Getenv("ANNS_TOKEN")}, {Name: "bob", Secret: os.Getenv("BOBS_TOKEN")}},
+			Tokens:   map[string]string{os.Getenv("ANNS_TOKEN"): "ann", os.Getenv("BOBS_TOKEN"): "bob"},
 		})
 		if err != nil {
 			return err

@@ -50,7 +50,7 @@ func (p *Page) guard(next http.Handler) http.Handler {
 			return
 		}
 		said := r.Header.Get("Sec-Fetch-Site") != "" || r.Header.Get("Origin") != ""
-		if t, _ := p.bearer(r); r.Method == http.MethodPost && !said && t.Secret == "" {
+		if _, known, _ := p.bearer(r); r.Method == http.MethodPost && !said && !known {
 			p.fail(w, r, http.StatusForbidden, "This did not say where it comes from (no Origin, no Sec-Fetch-Site), so nothing was done. Use the buttons of this page; a program sends the worker's token as a bearer, "+output.EnvToken+".")
 			return
 		}
@@ -91,8 +91,8 @@ func (p *Page) who(r *http.Request) (name string, in bool) {
 	if len(p.tokens) == 0 {
 		return "", true
 	}
-	if t, given := p.bearer(r); given {
-		return t.Name, t.Secret != ""
+	if name, known, given := p.bearer(r); given {
+		return name, known
 	}
 	cookie, err := r.Cookie(p.sessions.cookie)
 	if err != nil {
@@ -101,32 +101,32 @@ func (p *Page) who(r *http.Request) (name string, in bool) {
 	return p.sessions.who(cookie.Value)
 }
 
-// bearer is the token that the request has as a bearer, which no browser sends by itself; its secret is ""
-// where it is wrong.
-func (p *Page) bearer(r *http.Request) (t Token, given bool) {
+// bearer is the name of the token that the request has as a bearer, which no browser sends by itself, and
+// whether it is a known one.
+func (p *Page) bearer(r *http.Request) (name string, known, given bool) {
 	text, given := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if given {
-		t = p.token(text)
+		name, known = p.token(text)
 	}
-	return t, given
+	return name, known, given
 }
 
-// token is the one that was given; its secret is "" if there is none. It compares in a time that tells
-// nothing, not even the length.
-func (p *Page) token(given string) (found Token) {
-	for _, t := range p.tokens {
-		a := sha256.Sum256([]byte(strings.TrimPrefix(given, t.Name+":"))) // or with its name, as it was set
-		b := sha256.Sum256([]byte(t.Secret))
+// token is the name of the token that was given, and whether there is such a one. It compares in a time that
+// tells nothing, not even the length.
+func (p *Page) token(given string) (found string, known bool) {
+	for secret, name := range p.tokens {
+		a := sha256.Sum256([]byte(strings.TrimPrefix(given, name+":"))) // or with its name, as it was set
+		b := sha256.Sum256([]byte(secret))
 		if subtle.ConstantTimeCompare(a[:], b[:]) == 1 {
-			found = t
+			found, known = name, true
 		}
 	}
-	return found
+	return found, known
 }
 
 // askToken sends people to the form and tells programs what is missing.
 func (p *Page) askToken(w http.ResponseWriter, r *http.Request) {
-	if _, given := p.bearer(r); given {
+	if _, _, given := p.bearer(r); given {
 		p.wrongTokens.wait(r.Context())
 	}
 	if r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html") {
@@ -157,13 +157,13 @@ func (p *Page) login(w http.ResponseWriter, r *http.Request) {
 	}
 	to := localPath(r.PostFormValue("to"))
 	if len(p.tokens) > 0 {
-		token := p.token(strings.TrimSpace(r.PostFormValue("token")))
-		if token.Secret == "" {
+		name, known := p.token(strings.TrimSpace(r.PostFormValue("token")))
+		if !known {
 			p.wrongTokens.wait(r.Context())
 			p.render(w, r, http.StatusUnauthorized, "login", loginView{To: to, Problem: "That is not the token of this worker."})
 			return
 		}
-		p.setCookie(w, r, p.sessions.cookie, p.sessions.begin(token.Name), int(signedIn.Seconds()))
+		p.setCookie(w, r, p.sessions.cookie, p.sessions.begin(name), int(signedIn.Seconds()))
 	}
 	http.Redirect(w, r, p.prefix+to, http.StatusSeeOther) //nolint:gosec // localPath keeps it on this page
 }

@@ -63,7 +63,7 @@ type trashJob struct {
 // trash lists what can still come back, job by job.
 func (p *Page) trash(ctx context.Context, _ *http.Request) (any, error) {
 	v := trashView{}
-	kept, err := admin.ListTrash(ctx, p.db, 0, mostTrash)
+	kept, err := admin.ListTrash(ctx, p.db, mostTrash)
 	if err != nil {
 		return v, err
 	}

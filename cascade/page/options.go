@@ -25,9 +25,9 @@ type Options struct {
 	// Prefix is what [http.StripPrefix] takes off before the page gets a request, as in "/onerow"; "":
 	// nothing.
 	Prefix string
-	// Tokens let people and programs in. Without any, everybody may look, and nobody may press a button
-	// unless Local says so.
-	Tokens []Token
+	// Tokens let people and programs in: by its secret, who acts with a token, or "" for nobody in
+	// particular. Without any, everybody may look, and nobody may press a button unless Local says so.
+	Tokens map[string]string
 	// Local says that nobody but this machine can reach the page.
 	Local bool
 	// Log is slog.Default by default.
@@ -39,9 +39,6 @@ type Options struct {
 	CountBudget time.Duration
 }
 
-// Token lets in who has the secret. Its name is who acts then; "" for nobody in particular.
-type Token struct{ Name, Secret string }
-
 func (o *Options) check() error {
 	switch {
 	case o.DB == nil:
@@ -49,10 +46,8 @@ func (o *Options) check() error {
 	case o.Prefix != "" && (!strings.HasPrefix(o.Prefix, "/") || strings.HasSuffix(o.Prefix, "/") || localPath(o.Prefix) != o.Prefix):
 		return fmt.Errorf("page: Prefix is %q; it should be like /onerow", o.Prefix)
 	}
-	for _, t := range o.Tokens {
-		if t.Secret == "" {
-			return fmt.Errorf("page: the token %q has no secret", t.Name)
-		}
+	if name, empty := o.Tokens[""]; empty {
+		return fmt.Errorf("page: the token of %q has no secret", name)
 	}
 	if err := o.Plan.Check(); err != nil {
 		return fmt.Errorf("page: %w", err)

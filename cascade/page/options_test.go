@@ -17,7 +17,7 @@ func TestOptions(t *testing.T) {
 		"a prefix with an end":   {DB: new(sql.DB), Plan: plan, Prefix: "/jobs/"},
 		"a prefix of elsewhere":  {DB: new(sql.DB), Plan: plan, Prefix: "//evil.example"},
 		"a prefix of backslash":  {DB: new(sql.DB), Plan: plan, Prefix: `/\evil.example`},
-		"a token without secret": {DB: new(sql.DB), Plan: plan, Tokens: []Token{{Name: "ann"}}},
+		"a token without secret": {DB: new(sql.DB), Plan: plan, Tokens: map[string]string{"": "ann"}},
 		"a plan that is none":    {DB: new(sql.DB), Plan: schema.Plan{Resources: []schema.Resource{{Name: "shelf"}, {Name: "shelf"}}}},
 	} {
 		if p, err := New(o); err == nil || !strings.HasPrefix(err.Error(), "page: ") || p != nil {

@@ -12,9 +12,9 @@ import (
 	"html/template"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net/http"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,17 +33,18 @@ var templates embed.FS
 //go:embed web/*.css web/*.js web/*.svg
 var static embed.FS
 
-// Page is the operator's page, an [http.Handler].
+// Page is the operator's page.
 type Page struct {
+	http.Handler
+
 	db             *sql.DB
 	plan           schema.Plan
 	name, database string
 	prefix         string
 	local          bool
-	tokens         []Token
+	tokens         map[string]string // names by secret
 	log            *slog.Logger
 	countBudget    time.Duration
-	handler        http.Handler
 
 	pages       *template.Template
 	version     string // of the assets
@@ -62,13 +63,13 @@ func New(o Options) (*Page, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	p := &Page{db: o.DB, plan: o.Plan, name: o.Name, database: o.Database, prefix: o.Prefix, local: o.Local, tokens: slices.Clone(o.Tokens), log: o.Log, countBudget: o.CountBudget,
+	p := &Page{db: o.DB, plan: o.Plan, name: o.Name, database: o.Database, prefix: o.Prefix, local: o.Local, tokens: maps.Clone(o.Tokens), log: o.Log, countBudget: o.CountBudget,
 		watch: watcher{db: o.DB}, health: health{db: o.DB, plan: o.Plan}, sessions: newSessions(o.Name),
 		askedRestores: make(chan restoreAsked, 16)}
 	if err := p.read(); err != nil {
 		return nil, err
 	}
-	p.handler = p.routes(o.Metrics)
+	p.Handler = p.routes(o.Metrics)
 	return p, nil
 }
 
@@ -102,9 +103,6 @@ func (p *Page) Run(ctx context.Context) {
 	all.Go(func() { p.restore(ctx) })
 	all.Wait()
 }
-
-// ServeHTTP answers a request.
-func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.handler.ServeHTTP(w, r) }
 
 // routes has every route.
 func (p *Page) routes(metrics http.Handler) http.Handler {
