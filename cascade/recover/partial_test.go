@@ -233,7 +233,7 @@ func TestReportRestored(t *testing.T) {
 	dbtest.Exec(t, db, "DELETE FROM page WHERE path = 'a stranger'")
 	wantMissing(t, restored(t, db, blogs, job), "")
 	r, err := admin.ReadReport(t.Context(), db, 0, job.ID)
-	want := []admin.RestoredTable{{Table: "blog", Rows: 1}, {Table: "link", References: 2}, {Table: "note", Rows: 6}, {Table: "page", Rows: 2}}
+	want := []admin.Kept{{Table: "blog", Rows: 1}, {Table: "link", References: 2}, {Table: "note", Rows: 6}, {Table: "page", Rows: 2}}
 	if err != nil || !slices.Equal(r.Restored, want) || r.Job.DeletedRows != 8 || len(r.Trash) > 0 {
 		t.Errorf("%+v, %v", r, err)
 	}

@@ -34,7 +34,7 @@ func good() *trial {
 		before: before, after: after, start: after, end: maps.Clone(before), taken: map[schematest.Name]bool{}, unkept: map[string]bool{},
 		copies: copies{rows: map[schematest.Name]bool{root: true, leaf: true}, live: 3},
 		dry:    recover.Progress{Total: 3}, told: recover.Progress{Rows: 2, References: 1},
-		report: admin.Report{Job: &queue.Job{State: queue.Restored}, Restored: []admin.RestoredTable{{Table: "t", Rows: 2}}},
+		report: admin.Report{Job: &queue.Job{State: queue.Restored}, Restored: []admin.Kept{{Table: "t", Rows: 2}}},
 	}
 }
 

@@ -41,24 +41,29 @@ type retained struct {
 	Error  string `json:"error,omitempty"`
 }
 
-// newRetainer makes what works the plan's policies, of which there is one at least.
-func newRetainer(plan schema.Plan, db *sql.DB) (*cascade.Retainer, error) {
-	r, err := cascade.NewRetainer(db, plan)
-	if err == nil && len(r.Names()) == 0 {
+// newRetainer makes what works the plan's policies, of which there is one at least, and names them.
+func newRetainer(plan schema.Plan, db *sql.DB) (r *cascade.Retainer, names []string, err error) {
+	for _, n := range plan.Nodes() {
+		if n.Retention != nil {
+			names = append(names, n.Name)
+		}
+	}
+	r, err = cascade.NewRetainer(db, plan)
+	if err == nil && len(names) == 0 {
 		err = usage.Errorf("the plan has no retention; see %s retention --help", output.ProgramName)
 	}
-	return r, err
+	return r, names, err
 }
 
 // Run prints the policies.
 func (c *retentionListCmd) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
-	r, err := newRetainer(plan, db)
+	r, names, err := newRetainer(plan, db)
 	if err != nil {
 		return err
 	}
 	var all []retained
 	var errs []error
-	for _, name := range r.Names() {
+	for _, name := range names {
 		due, err := r.Due(ctx, name, mostDue+1)
 		p := retained{DueRows: due, Policy: due.Policy.String()}
 		p.Resource = name
@@ -104,11 +109,11 @@ type retentionRunCmd struct {
 
 // Run goes through the policies.
 func (c *retentionRunCmd) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
-	r, err := newRetainer(plan, db)
+	r, names, err := newRetainer(plan, db)
 	if err != nil {
 		return err
 	}
-	names, do := r.Names(), queueDue
+	do := queueDue
 	if c.Resource != "" {
 		names = []string{c.Resource}
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
-	"github.com/onerow/onerow/cascade/page"
 )
 
 // HTTPFlags are run's flags for its page and its endpoints.
@@ -36,9 +35,10 @@ func Operator(a *shell.App, f HTTPFlags, log *slog.Logger) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	tokens := make([]page.Token, len(given))
-	for i, text := range given {
-		if tokens[i] = namedToken(text); len(tokens[i].Secret) < shell.ShortestToken {
+	tokens := map[string]string{}
+	for _, text := range given {
+		name, secret := namedToken(text)
+		if tokens[secret] = name; len(secret) < shell.ShortestToken {
 			return nil, usage.Errorf("a token of --http-token or %s is shorter than %d characters: make one with openssl rand -hex 16", output.EnvToken, shell.ShortestToken)
 		}
 	}
@@ -49,12 +49,9 @@ func Operator(a *shell.App, f HTTPFlags, log *slog.Logger) (*server, error) {
 // tokenName is what a name may be; a token with another colon in it has none.
 var tokenName = regexp.MustCompile(`^[A-Za-z0-9_.@-]{1,64}:`)
 
-func namedToken(text string) page.Token {
-	name := strings.TrimSuffix(tokenName.FindString(text), ":")
-	if name == "" {
-		return page.Token{Secret: text}
-	}
-	return page.Token{Name: name, Secret: text[len(name)+1:]}
+func namedToken(text string) (name, secret string) {
+	prefix := tokenName.FindString(text)
+	return strings.TrimSuffix(prefix, ":"), text[len(prefix):]
 }
 
 // listenAddress makes an address without a host one of this machine only.

@@ -18,7 +18,7 @@ import (
 // server serves the operator's page and the endpoints of one process. Nil serves nothing.
 type server struct {
 	addr    string
-	tokens  []page.Token
+	tokens  map[string]string // names by secret
 	log     *slog.Logger
 	Metrics *metrics.Metrics
 }

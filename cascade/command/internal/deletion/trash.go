@@ -36,7 +36,7 @@ type keptJob struct {
 
 // Run prints the jobs.
 func (c *trashListCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
-	kept, err := admin.ListTrash(ctx, db, 0, int(c.Limit))
+	kept, err := admin.ListTrash(ctx, db, int(c.Limit))
 	if err != nil {
 		return err
 	}

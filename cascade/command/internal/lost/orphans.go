@@ -46,16 +46,16 @@ func (c *Orphans) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *s
 	// Where to go on: behind it are no rows that are only about to be queued.
 	show, position := shell.NewCounter(a), c.After
 	complete, pages, tables := false, 0, orphanTables{}
-	err := inspect.Orphans(ctx, db, plan, inspect.OrphanOptions{Table: c.Table, Limit: int(c.Limit), After: c.After, OnPage: func(p inspect.OrphanPage) {
+	err := inspect.Orphans(ctx, db, plan, inspect.OrphanOptions{Table: c.Table, Limit: int(c.Limit), After: c.After, OnPage: func(edge string, entries int64, next string) {
 		pages++
 		if time.Since(pending.flushed) >= flushEvery {
 			pending.refused = pending.flush(ctx)
 		}
-		if complete = p.Next == ""; len(pending.waiting) == 0 {
-			position = p.Next
+		if complete = next == ""; len(pending.waiting) == 0 {
+			position = next
 		}
 		show.Say(func() string {
-			return fmt.Sprintf("%s missing; %s: %s, entry %s", output.Grouped(list.Count), p.Table, p.Edge, output.Grouped(p.Entries))
+			return fmt.Sprintf("%s missing; %s, entry %s", output.Grouped(list.Count), edge, output.Grouped(entries))
 		})
 	}}, func(o inspect.Orphan) error {
 		if pending.refused != nil {

@@ -69,7 +69,7 @@ func (o *Watch) Run(ctx context.Context) {
 }
 
 func (o *Watch) search(ctx context.Context) (rows int, err error) {
-	options := inspect.OrphanOptions{Limit: mostOrphans, OnPage: func(inspect.OrphanPage) {
+	options := inspect.OrphanOptions{Limit: mostOrphans, OnPage: func(string, int64, string) {
 		select { // the next page tells of ctx
 		case <-ctx.Done():
 		case <-time.After(min(time.Second, o.Every)):

@@ -77,9 +77,10 @@ func (c *Report) recent(ctx context.Context, a *shell.App, db onerow.DB) error {
 func readReport(ctx context.Context, db onerow.DB, job, deletion int64) (admin.Report, error) {
 	r, err := admin.ReadReport(ctx, db, deletion, job)
 	switch {
-	case errors.Is(err, queue.ErrNoJob):
+	case !errors.Is(err, queue.ErrNoJob):
+	case deletion == 0:
 		err = output.Said(fmt.Sprintf("there is no job %d, or it was purged: see %s jobs", job, output.ProgramName), err)
-	case errors.Is(err, admin.ErrNoDeletion):
+	default:
 		err = output.Said(fmt.Sprintf("there is no deletion %d, or its audit was purged: see deletion_id in %s jobs --json", deletion, output.ProgramName), err)
 	}
 	return r, err
