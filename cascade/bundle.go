@@ -119,7 +119,11 @@ func (b *bundle) run(ctx context.Context) error {
 		if b.tallies, ended, full, err = roots.Drop(ctx, tx, limit); err != nil {
 			return err
 		}
-		err = b.note(ctx, tx, ended)
+		counted := make([]queue.Counted, len(b.jobs))
+		for i, job := range b.jobs {
+			counted[i] = queue.Counted{JobID: job.ID, Ended: ended[i], Deleted: b.tallies[i].Deleted, Detached: b.tallies[i].Detached}
+		}
+		err = b.claim.Note(ctx, tx, b.graph.Fingerprint, counted)
 		spent = time.Since(proved)
 		return err
 	})
@@ -131,15 +135,6 @@ func (b *bundle) run(ctx context.Context) error {
 	}
 	b.full = full
 	return b.committed(ctx, late, ended, time.Since(begin), spent)
-}
-
-// note notes what was deleted for the jobs and which have ended. Up to six statements.
-func (b *bundle) note(ctx context.Context, tx *onerow.Tx, ended []bool) error {
-	counted := make([]queue.Counted, len(b.jobs))
-	for i, job := range b.jobs {
-		counted[i] = queue.Counted{JobID: job.ID, Ended: ended[i], Deleted: b.tallies[i].Deleted, Detached: b.tallies[i].Detached}
-	}
-	return b.claim.Note(ctx, tx, b.graph.Fingerprint, counted)
 }
 
 // lookForEnded looks which jobs have ended in a batch without an answer: those that are not the claim's any

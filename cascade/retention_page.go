@@ -3,9 +3,11 @@ package cascade
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/dbtime"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/cascade/internal/work"
 	"github.com/onerow/onerow/cascade/queue"
@@ -64,7 +66,7 @@ func (r *Retainer) staying(ctx context.Context, resource string, ids []string, k
 	for i, id := range ids {
 		bytes[i] = []byte(id)
 	}
-	args := append(append(append([]any{resource}, bytes...), resource, keep.Microseconds()), bytes...)
+	args := slices.Concat([]any{resource}, bytes, []any{resource, keep.Microseconds()}, bytes)
 	marks := ident.Params(len(ids))
 	err := onerow.Query(ctx, r.db, sqlDueOpen+marks+sqlDueStays+marks+")", args, func(rows *sql.Rows) error {
 		var id string
@@ -101,7 +103,7 @@ func (r *Retainer) Due(ctx context.Context, resource string, most int) (DueRows,
 	if err != nil {
 		return DueRows{}, err
 	}
-	at, err := r.now(ctx)
+	at, err := dbtime.Now(ctx, r.db)
 	if err != nil {
 		return DueRows{}, err
 	}
@@ -122,14 +124,6 @@ func (r *Retainer) Due(ctx context.Context, resource string, most int) (DueRows,
 	return rows, nil
 }
 
-const sqlNow = `SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))`
-
-func (r *Retainer) now(ctx context.Context) (time.Time, error) {
-	var micro int64
-	err := onerow.QueryRow(ctx, r.db, sqlNow, nil, &micro)
-	return time.UnixMicro(micro).UTC(), err
-}
-
 // DryRun reads all that is due and queues nothing. It calls fn with each row that would be queued, and when
 // its age began; an error of fn ends the look. It returns how many rows it has passed by. Two statements per
 // 500 rows.
@@ -138,7 +132,7 @@ func (r *Retainer) DryRun(ctx context.Context, resource string, fn func(id, age 
 	if err != nil {
 		return 0, err
 	}
-	at, err := r.now(ctx)
+	at, err := dbtime.Now(ctx, r.db)
 	if err != nil {
 		return 0, err
 	}

@@ -120,7 +120,7 @@ func TestRetention(t *testing.T) {
 		visit(t, db, 2, ninety-minute)
 		dbtest.Exec(t, db, "INSERT INTO visit (id, seen_at) VALUES (3, NULL), (4, '0000-00-00'), (5, '1999-12-31 00:00:00'), (6, '2999-12-31 00:00:00')")
 		var now int64
-		if err := db.QueryRowContext(t.Context(), sqlNow).Scan(&now); err != nil {
+		if err := db.QueryRowContext(t.Context(), "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))").Scan(&now); err != nil {
 			t.Fatal(err)
 		}
 		at := time.UnixMicro(now).UTC()
@@ -462,7 +462,7 @@ func TestRetentionTurns(t *testing.T) {
 	}
 	dbtest.Exec(t, db, "DELETE FROM onerow_job WHERE resource_id LIKE 'x%'")
 	var now int64
-	if err := db.QueryRowContext(t.Context(), sqlNow).Scan(&now); err != nil {
+	if err := db.QueryRowContext(t.Context(), "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))").Scan(&now); err != nil {
 		t.Fatal(err)
 	}
 	tomorrow := time.UnixMicro(now).UTC().AddDate(0, 0, 2).Weekday().String()[:3]

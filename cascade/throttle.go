@@ -5,14 +5,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/governor"
+	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
 // Throttle says when workers should wait because the database has more important work.
@@ -84,8 +84,7 @@ func (t *replicaLag) reason(ctx context.Context, _ *sql.DB) (string, error) {
 		for {
 			form := t.form[i].Load()
 			reason, err := t.lag(ctx, replica, sqlLag[form])
-			var my *mysql.MySQLError
-			if errors.As(err, &my) && my.Number == erParseError && int(form) < len(sqlLag)-1 {
+			if mysqlerr.Number(err) == erParseError && int(form) < len(sqlLag)-1 {
 				t.form[i].CompareAndSwap(form, form+1)
 				continue
 			}
@@ -109,23 +108,23 @@ func (t *replicaLag) lag(ctx context.Context, replica *sql.DB, query string) (re
 		if err != nil {
 			return err
 		}
-		values := make([]sql.RawBytes, len(columns))
-		into := make([]any, len(columns))
-		var behind sql.NullInt64
-		known := false
-		for i, column := range columns {
-			into[i] = &values[i]
-			if strings.EqualFold(column, "Seconds_Behind_Source") || strings.EqualFold(column, "Seconds_Behind_Master") {
-				into[i], known = &behind, true
-			}
+		at := slices.IndexFunc(columns, func(c string) bool {
+			return strings.EqualFold(c, "Seconds_Behind_Source") || strings.EqualFold(c, "Seconds_Behind_Master")
+		})
+		if at < 0 {
+			return fmt.Errorf("%s has no column Seconds_Behind_Source or Seconds_Behind_Master", query)
 		}
+		into := make([]any, len(columns))
+		for i := range into {
+			into[i] = new(sql.RawBytes)
+		}
+		var behind sql.NullInt64
+		into[at] = &behind
 		if err := rows.Scan(into...); err != nil {
 			return err
 		}
 		sources++
 		switch {
-		case !known:
-			return fmt.Errorf("%s has no column Seconds_Behind_Source or Seconds_Behind_Master", query)
 		case !behind.Valid:
 			reason = "does not replicate"
 		case time.Duration(behind.Int64)*time.Second > t.most && reason == "":

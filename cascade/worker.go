@@ -197,13 +197,7 @@ const (
 func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
 	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		timer := time.NewTimer(finishTime)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			cancel(context.Cause(ctx))
-		case <-late.Done():
-		}
+		time.AfterFunc(finishTime, func() { cancel(context.Cause(ctx)) })
 	})
 	return late, func() {
 		stop()

@@ -3,19 +3,16 @@ package admin
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
-
-	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/dbtext"
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -165,7 +162,7 @@ func (p *trashPurge) drop(ctx context.Context, tx *onerow.Tx, s expiredStep, col
 		for i, name := range stay {
 			args[i] = name
 		}
-		others := " AND NOT COALESCE(k." + ident.Quote(column) + " IN (?" + strings.Repeat(", ?", len(stay)-1) + "), 0)"
+		others := " AND NOT COALESCE(k." + ident.Quote(column) + " IN (" + ident.Params(len(stay)) + "), 0)"
 		if rows, err = onerow.Affected(ctx, tx, "DELETE k FROM "+s.of()+others, args...); err == nil {
 			_, err = tx.ExecContext(ctx, sqlKeepStuck, rows, dbtext.Arg(fault.Redact(p.failed)), s.job, s.step)
 		}
@@ -226,10 +223,5 @@ func (p *trashPurge) dropSome(ctx context.Context, s expiredStep, names []string
 	return stay, nil
 }
 
-// erNoSuchTable is the server's error for a table that is not there.
-const erNoSuchTable = 1146
-
-func noTable(err error) bool {
-	var my *mysql.MySQLError
-	return errors.As(err, &my) && my.Number == erNoSuchTable
-}
+// noTable says whether an error means that there is no such table.
+func noTable(err error) bool { return mysqlerr.Number(err) == 1146 }

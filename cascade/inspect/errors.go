@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -27,13 +26,4 @@ func readGraph(ctx context.Context, db onerow.DB, plan schema.Plan) (*graph.Grap
 func noIndex(s *graph.Source) error {
 	return fmt.Errorf("an index is missing: %q needs one that begins with (%s), or every row of it would be read; create it",
 		s.Name, strings.Join(s.Columns.Names(), ", "))
-}
-
-// scanTexts are n values that a statement reads, and where it scans them and what stands behind them.
-func scanTexts(n int, behind ...any) (values []sql.NullString, dest []any) {
-	values = make([]sql.NullString, n)
-	for i := range values {
-		dest = append(dest, &values[i])
-	}
-	return values, append(dest, behind...)
 }

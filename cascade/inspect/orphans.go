@@ -117,12 +117,12 @@ func orphans(ctx context.Context, db onerow.DB, plan schema.Plan, o OrphanOption
 			after = page.last
 			last := page.entries < int64(o.Page)
 			if o.OnPage != nil {
-				next := s.position(after)
+				next := ""
 				switch {
-				case last && i+1 < len(scans):
+				case !last:
+					next = s.position(after)
+				case i+1 < len(scans):
 					next = scans[i+1].position(nil)
-				case last:
-					next = ""
 				}
 				o.OnPage(s.String(), entries, next)
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
@@ -39,7 +40,7 @@ func findJobs(ctx context.Context, db onerow.DB, resource string, ids []string) 
 		for _, id := range chunk {
 			args = append(args, []byte(id))
 		}
-		marks := strings.Repeat("?, ", len(chunk)-1) + "?"
+		marks := ident.Params(len(chunk))
 		err := onerow.Query(ctx, db, sqlOpenJobs+marks+sqlKeptJobs+marks+")", append(args, args...), func(rows *sql.Rows) error {
 			var id, state string
 			var job int64
@@ -83,13 +84,10 @@ func present(ctx context.Context, db onerow.DB, n *graph.Node, ids []string) (ma
 			parts[i] = fmt.Sprintf("SELECT %s FROM %s WHERE %s", c.Select(""), t.From, c.In("", keys))
 		}
 		found, strange := map[rowkey.Key]bool{}, false
-		values, dest := scanTexts(c.Width())
-		err := onerow.Query(ctx, db, strings.Join(parts, " UNION ALL "), nil, func(rows *sql.Rows) error {
-			err := rows.Scan(dest...)
-			key, _ := c.Key(values)
+		err := graph.ReadColumns(ctx, db, c, strings.Join(parts, " UNION ALL "), nil, func(key rowkey.Key, _ []sql.NullString) error {
 			found[key] = true
 			strange = strange || !slices.Contains(keys, key)
-			return err
+			return nil
 		})
 		if err != nil {
 			return nil, err

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
@@ -42,20 +44,16 @@ func (s *orphanScan) pageSQL(after rowkey.Place, size int) string {
 
 // page reads a page.
 func (s *orphanScan) page(ctx context.Context, db onerow.DB, after rowkey.Place, size int) (p orphanPageOf, err error) {
-	var entries int64
-	lastMissing, width := false, s.Columns.Width()
-	values, dest := scanTexts(width+s.Scan.Columns.Width(), &entries, &lastMissing)
-	err = onerow.Query(ctx, db, s.pageSQL(after, size), nil, func(rows *sql.Rows) error {
-		if err := rows.Scan(dest...); err != nil {
-			return err
-		}
+	lastMissing := false
+	err = graph.ReadColumns(ctx, db, s.Columns, s.pageSQL(after, size), nil, func(value rowkey.Key, rest []sql.NullString) error {
+		counted := rest[s.Scan.Columns.Width():]
+		entries, err := strconv.ParseInt(counted[0].String, 10, 64)
 		p.entries += entries
-		p.last = s.Scan.Columns.Place(values[width:])
-		value, ok := s.Columns.Key(values[:width])
-		if lastMissing = lastMissing && ok; lastMissing {
+		p.last = s.Scan.Columns.Place(rest)
+		if lastMissing = value != "" && counted[1].String == "1"; lastMissing {
 			p.orphans = append(p.orphans, s.orphan(value, entries))
 		}
-		return nil
+		return err
 	})
 	if err != nil || len(p.orphans) == 0 {
 		return p, err

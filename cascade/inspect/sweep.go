@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/dbtime"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/schema"
 )
@@ -122,9 +123,6 @@ func Sweep(ctx context.Context, db onerow.DB, plan schema.Plan, store AssetStore
 	return s.seen, nil
 }
 
-// sqlClock is the database's clock.
-const sqlClock = `SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))`
-
 func newSweep(ctx context.Context, db onerow.DB, plan schema.Plan, store AssetStore, o SweepOptions, fn func(Finding) error) (*sweep, error) {
 	if err := plan.Check(); err != nil {
 		return nil, err
@@ -151,12 +149,8 @@ func newSweep(ctx context.Context, db onerow.DB, plan schema.Plan, store AssetSt
 			s.tables = append(s.tables, t)
 		}
 	}
-	var micros int64
-	if err := onerow.QueryRow(ctx, db, sqlClock, nil, &micros); err != nil {
-		return nil, err
-	}
-	s.now = time.UnixMicro(micros)
-	return s, nil
+	s.now, err = dbtime.Now(ctx, db)
+	return s, err
 }
 
 // object is one of the store's.

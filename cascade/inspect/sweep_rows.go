@@ -171,15 +171,9 @@ func (t assetTable) pageSQL(after rowkey.Place) string {
 }
 
 func (s *sweep) page(ctx context.Context, t assetTable, query string) (page []assetRow, last rowkey.Place, err error) {
-	width := t.Key.Width()
-	values, dest := scanTexts(2*width + 1)
-	err = onerow.Query(ctx, s.db, query, nil, func(rows *sql.Rows) error {
-		if err := rows.Scan(dest...); err != nil {
-			return err
-		}
-		key, _ := t.Key.Key(values)
-		last = t.Key.Ordered().Place(values[width:])
-		name, err := hex.DecodeString(values[2*width].String)
+	err = graph.ReadColumns(ctx, s.db, t.Key, query, nil, func(key rowkey.Key, rest []sql.NullString) error {
+		last = t.Key.Ordered().Place(rest)
+		name, err := hex.DecodeString(rest[len(rest)-1].String)
 		page = append(page, assetRow{key, string(name)})
 		return err
 	})

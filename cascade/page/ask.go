@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/onerow/onerow/cascade/admin"
+	"github.com/onerow/onerow/cascade/internal/dbtime"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/queue"
 )
@@ -55,7 +56,7 @@ func (p *Page) questionUndo(ctx context.Context, _ *http.Request, id int64) (ask
 	if err != nil {
 		return askView{}, err
 	}
-	now, err := databaseClock(ctx, p.db)
+	now, err := dbtime.Now(ctx, p.db)
 	if err != nil {
 		return askView{}, err
 	}

@@ -186,15 +186,18 @@ type parkedView struct {
 	Exact   string
 }
 
+func (p *Page) group(digest string, n int, noun, of string) groupView {
+	return groupView{Digest: digest, N: n, More: int64(max(0, n-shownOfGroup)), Act: p.mayAct(), Title: output.Plural(n, noun) + " of " + output.Printable(of)}
+}
+
 func (p *Page) jobGroups(b *board, all []queue.Job) (list []groupView) {
 	for _, group := range groups(all, jobDigest) {
 		first := p.job(b, group[0])
-		v := groupView{Digest: jobDigest(group[0]), N: len(group), State: first.State, Kind: first.Kind, Error: first.Error, When: first.When, Act: p.mayAct(),
-			Title: fmt.Sprintf("%s of %s", output.Plural(len(group), "job"), output.Printable(group[0].Resource))}
+		v := p.group(jobDigest(group[0]), len(group), "job", group[0].Resource)
+		v.State, v.Kind, v.Error, v.When = first.State, first.Kind, first.Error, first.When
 		for _, j := range group[:min(len(group), shownOfGroup)] {
 			v.Jobs = append(v.Jobs, p.job(b, j))
 		}
-		v.More = int64(len(group) - len(v.Jobs))
 		list = append(list, v)
 	}
 	return list
@@ -202,12 +205,11 @@ func (p *Page) jobGroups(b *board, all []queue.Job) (list []groupView) {
 
 func (p *Page) rowGroups(b *board, all []queue.Parked) (list []groupView) {
 	for _, group := range groups(all, rowDigest) {
-		v := groupView{Digest: rowDigest(group[0]), N: len(group), Kind: "warn", Error: output.Shorten(output.OneLine(group[0].Error), 400), When: "parked " + ago(b.At, group[0].ParkedAt), Act: p.mayAct(),
-			Title: fmt.Sprintf("%s of %s", output.Plural(len(group), "row"), output.Printable(group[0].Table))}
+		v := p.group(rowDigest(group[0]), len(group), "row", group[0].Table)
+		v.Kind, v.Error, v.When = "warn", output.Shorten(output.OneLine(group[0].Error), 400), "parked "+ago(b.At, group[0].ParkedAt)
 		for _, r := range group[:min(len(group), shownOfGroup)] {
 			v.Rows = append(v.Rows, parkedView{ID: r.ID, Job: r.JobID, Table: output.Printable(r.Table), Key: output.RowKey(r.Key), When: "parked " + ago(b.At, r.ParkedAt), Exact: output.Moment(r.ParkedAt)})
 		}
-		v.More = int64(len(group) - len(v.Rows))
 		list = append(list, v)
 	}
 	return list

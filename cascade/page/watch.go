@@ -3,12 +3,11 @@ package page
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"sync"
 	"time"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/admin"
+	"github.com/onerow/onerow/cascade/internal/dbtime"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/queue"
 )
@@ -29,20 +28,9 @@ const (
 	showParked  = 200 // the same
 )
 
-// sqlClock is the database's clock; the page's times and ages are all by it.
-const sqlClock = `SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))`
-
-func databaseClock(ctx context.Context, db onerow.DB) (time.Time, error) {
-	var micros int64
-	if err := onerow.QueryRow(ctx, db, sqlClock, nil, &micros); err != nil {
-		return time.Time{}, fmt.Errorf("ask the database's clock: %w", err)
-	}
-	return time.UnixMicro(micros).UTC(), nil
-}
-
 // board is what the page shows, as it was read at one time.
 type board struct {
-	At       time.Time // by the database's clock
+	At       time.Time // by the database's clock, as are all times and ages of the page
 	Stats    admin.Stats
 	Workers  []admin.WorkerStatus
 	Open     []queue.Job
@@ -149,27 +137,27 @@ func (b *board) paused(j queue.Job) string {
 // load sends 10 statements; 2 more if any job is open, and 1 for each other kind of job that there is.
 func (w *watcher) load(ctx context.Context) (*board, error) {
 	b, db := &board{Rates: map[int64]float64{}}, w.db
-	var err error
-	if b.At, err = databaseClock(ctx, db); err != nil {
-		return nil, err
-	}
-	if b.Stats, err = admin.ReadStats(ctx, db); err != nil {
-		return nil, err
-	}
-	if b.Workers, err = admin.Workers(ctx, db); err != nil {
-		return nil, err
-	}
-	if b.Settings, err = admin.ReadSettings(ctx, db); err != nil {
-		return nil, err
-	}
-	if b.Parked, err = queue.ListParked(ctx, db, queue.ParkedOptions{Open: true, Limit: showParked}); err != nil {
-		return nil, err
-	}
-	if b.Open, err = queue.List(ctx, db, queue.ListOptions{Due: showDue, Later: showLater}); err != nil {
-		return nil, err
-	}
-	if b.Ended, err = queue.List(ctx, db, queue.ListOptions{LastEnded: true, Limit: showEnded}); err != nil {
-		return nil, err
+	for _, read := range []func() error{
+		func() (err error) { b.At, err = dbtime.Now(ctx, db); return err },
+		func() (err error) { b.Stats, err = admin.ReadStats(ctx, db); return err },
+		func() (err error) { b.Workers, err = admin.Workers(ctx, db); return err },
+		func() (err error) { b.Settings, err = admin.ReadSettings(ctx, db); return err },
+		func() (err error) {
+			b.Parked, err = queue.ListParked(ctx, db, queue.ParkedOptions{Open: true, Limit: showParked})
+			return err
+		},
+		func() (err error) {
+			b.Open, err = queue.List(ctx, db, queue.ListOptions{Due: showDue, Later: showLater})
+			return err
+		},
+		func() (err error) {
+			b.Ended, err = queue.List(ctx, db, queue.ListOptions{LastEnded: true, Limit: showEnded})
+			return err
+		},
+	} {
+		if err := read(); err != nil {
+			return nil, err
+		}
 	}
 	for _, state := range []queue.State{queue.Dead, queue.Leftovers} {
 		jobs, err := queue.List(ctx, db, queue.ListOptions{State: state, Limit: showTrouble})

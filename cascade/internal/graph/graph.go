@@ -23,8 +23,7 @@ import (
 	"github.com/onerow/onerow/schema/catalog"
 )
 
-// Graph is a plan with what the catalog says of its tables: all that the statements need.
-// It is not changed once it is made.
+// Graph is a plan with what the catalog says of its tables.
 type Graph struct {
 	Fingerprint string
 	Description string // whose fingerprint it is
@@ -83,9 +82,7 @@ type Trash struct {
 
 // Has says whether the table has these columns still.
 func (t *Trash) Has(columns []string) bool {
-	return !slices.ContainsFunc(columns, func(c string) bool {
-		return !slices.ContainsFunc(t.names, func(name string) bool { return strings.EqualFold(name, c) })
-	})
+	return containsAll(t.names, columns)
 }
 
 // newGraph makes the graph of a plan that has passed its check.
@@ -118,10 +115,11 @@ func newGraph(plan schema.Plan, cat *catalog.Catalog, indexes indexes) (*Graph, 
 	}
 	for _, e := range g.Edges {
 		for _, s := range e.Sources {
-			if s.Trash != nil {
-				s.Trash.bits[e] = 1 << min(len(s.Trash.bits), mostBits-1)
+			if s.Trash == nil {
+				continue
 			}
-			if s.Trash != nil && s.Soft() {
+			s.Trash.bits[e] = 1 << min(len(s.Trash.bits), mostBits-1)
+			if s.Soft() {
 				s.Trash.lost[e] = s.lost()
 			}
 		}
@@ -182,7 +180,7 @@ func newTrash(declared schema.Node, table string, cat *catalog.Catalog) (*Trash,
 		}
 	}
 	for _, column := range cat.Columns(schema.TrashTable(table)) {
-		if own := []string{ident.ColTrashJob, ident.ColTrashStep, ident.ColTrashLost}; !slices.Contains(own, column.Name) && !t.Has([]string{column.Name}) {
+		if own := []string{ident.ColTrashJob, ident.ColTrashStep, ident.ColTrashLost}; !slices.Contains(own, column.Name) && !contains(t.names, column.Name) {
 			t.Dropped = append(t.Dropped, column.Name)
 		}
 	}

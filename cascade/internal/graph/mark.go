@@ -2,6 +2,8 @@ package graph
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
@@ -43,13 +45,8 @@ func (g *Graph) Marks(t *Table, column string) (same []string) {
 		if mark := e.Declared.OnDelete.Mark(); e.Child != t.Node || mark == "" || !strings.EqualFold(mark, column) {
 			continue
 		}
-		for _, col := range e.Declared.Columns {
-			if !containsAll(same, []string{col}) {
-				same = append(same, col)
-			}
-		}
-		for col := range e.Declared.When {
-			if !containsAll(same, []string{col}) {
+		for _, col := range slices.AppendSeq(slices.Clone(e.Declared.Columns), maps.Keys(e.Declared.When)) {
+			if !contains(same, col) {
 				same = append(same, col)
 			}
 		}

@@ -85,13 +85,10 @@ func (s *Source) walkBy(declared schema.Edge, cat *catalog.Catalog, all indexes)
 		}
 		s.Sorted = strings.EqualFold(name, "PRIMARY") || len(s.Node.Key) == 1 || !overlap(columns, s.Node.Key)
 	}
-	has := func(list []string, column string) bool {
-		return slices.ContainsFunc(list, func(c string) bool { return strings.EqualFold(c, column) })
-	}
 	var order []string
 	add := func(columns []string) bool {
 		for _, column := range columns {
-			if _, constant := condition(declared, column); has(order, column) || constant && !has(declared.Columns, column) {
+			if _, constant := condition(declared, column); contains(order, column) || constant && !contains(declared.Columns, column) {
 				continue
 			}
 			if _, err := rowkey.New(cat, s.Name, []string{column}); err != nil {
@@ -140,24 +137,24 @@ func (s *Source) Wide() string {
 // column than those of keys and edges has none to offer, see Wide.
 func (x indexes) outside(t *Table, index [2]string) string {
 	for _, column := range x.cheap[index[0]] {
-		if !containsAll(x.all[index], []string{column}) && !containsAll(t.Node.Key, []string{column}) {
+		if !contains(x.all[index], column) && !contains(t.Node.Key, column) {
 			return ", " + ident.Quote(column)
 		}
 	}
 	return ""
 }
 
+// contains says whether a column is in a list, in whatever case.
+func contains(list []string, column string) bool {
+	return slices.ContainsFunc(list, func(c string) bool { return strings.EqualFold(c, column) })
+}
+
 func containsAll(list, wanted []string) bool {
-	for _, w := range wanted {
-		if !slices.ContainsFunc(list, func(c string) bool { return strings.EqualFold(c, w) }) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(wanted, func(c string) bool { return !contains(list, c) })
 }
 
 func overlap(a, b []string) bool {
-	return slices.ContainsFunc(a, func(c string) bool { return containsAll(b, []string{c}) })
+	return slices.ContainsFunc(a, func(c string) bool { return contains(b, c) })
 }
 
 // condition is the text that a column has in all rows over an edge.

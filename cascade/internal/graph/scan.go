@@ -26,7 +26,7 @@ func newScan(e schema.Edge, cat *catalog.Catalog, table string, columns []string
 	lead, rest := map[string]string{}, map[string]string{}
 	for _, column := range columns {
 		text, conditional := condition(e, column)
-		if !conditional && !containsAll(e.Columns, []string{column}) {
+		if !conditional && !contains(e.Columns, column) {
 			break
 		}
 		if conditional && len(walk) == 0 {

@@ -43,13 +43,11 @@ func (p *pass) isDue(ctx context.Context) (ended, ready bool, err error) {
 		p.Due = false
 		return false, true, nil
 	}
-	moved := false
 	err = p.batch(ctx, func(ctx context.Context, tx *onerow.Tx, _ Tally) (bool, error) {
-		ended, moved = false, false
+		ended = false
 		why, err := p.spared(ctx, tx)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			moved = true
 			return false, errMoved
 		case err != nil || why == "":
 			return false, err
@@ -57,7 +55,7 @@ func (p *pass) isDue(ctx context.Context) (ended, ready bool, err error) {
 		ended = true
 		return true, p.lease.End(ctx, tx, queue.Cancelled, sparedPrefix+why)
 	})
-	if moved && errors.Is(err, errMoved) {
+	if errors.Is(err, errMoved) {
 		return false, false, nil
 	}
 	p.Due = p.Due && err != nil

@@ -120,19 +120,17 @@ func (r *run) loadParked(ctx context.Context) error {
 	if err != nil || len(stored) == 0 {
 		return err
 	}
-	for _, n := range r.graph.Nodes {
-		for _, t := range n.Tables {
-			for _, encoded := range stored[t.Name] {
-				if key, err := t.Key.Decode(encoded); err == nil { // else the key has changed: it is another row now
-					r.leave(t, key)
-				}
+	for table, keys := range stored {
+		t := r.graph.Table(table)
+		if t == nil {
+			continue
+		}
+		for _, encoded := range keys {
+			if key, err := t.Key.Decode(encoded); err == nil { // else the key has changed: it is another row now
+				r.leave(t, key)
 			}
 		}
-		for _, e := range n.Edges {
-			for _, s := range e.Sources {
-				r.check.suspect[e] = r.check.suspect[e] || len(stored[s.Name]) > 0
-			}
-		}
+		r.check.suspectRows(r.graph, t.Node)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/backoff"
@@ -79,25 +80,20 @@ func (p *pass) walkEdge(ctx context.Context, e *graph.Edge, parents []graph.Row)
 
 // children goes, chunk by chunk along the index of the edge, through the children of the
 // parents in one table. It never reads the same rows twice, so it ends whatever others
-// do to them.
+// do to them. What is left after the first chunk it reads parent by parent where a chunk
+// of several would be sorted each time.
 func (p *pass) children(ctx context.Context, s *graph.Source, keys []rowkey.Key) error {
 	after, full, err := p.chunk(ctx, s, keys, nil)
-	for full && err == nil {
-		if !s.Sorted && len(keys) > 1 {
-			return p.oneByOne(ctx, s, keys, after)
-		}
-		after, full, err = p.chunk(ctx, s, keys, after)
+	if !full || err != nil {
+		return err
 	}
-	return err
-}
-
-// oneByOne goes through what is left after a first chunk parent by parent, where a chunk
-// of several would be sorted each time.
-func (p *pass) oneByOne(ctx context.Context, s *graph.Source, keys []rowkey.Key, after rowkey.Place) error {
-	for i := range keys {
+	size := len(keys)
+	if !s.Sorted {
+		size = 1
+	}
+	for some := range slices.Chunk(keys, size) {
 		for next, full := after, true; full; {
-			var err error
-			if next, full, err = p.chunk(ctx, s, keys[i:i+1], next); err != nil {
+			if next, full, err = p.chunk(ctx, s, some, next); err != nil {
 				return err
 			}
 		}
