@@ -80,24 +80,20 @@ const (
 	rareRenewal  = 3 * time.Second
 )
 
-func (c Config) renewAfter() time.Duration {
-	if third := c.Lease / 3; third >= leastRenewal {
-		return third
-	}
-	return rareRenewal
-}
-
 // Keep renews the lease once a third of it has passed. Reading goes on for long below deep
 // trees, without a batch. It waits as the governor says, too, which asks by its own clock.
 func (l *lease) Keep(ctx context.Context) error {
-	if time.Since(l.fenced) < l.cfg.renewAfter() {
-		return l.wait(ctx, 0)
+	after := l.cfg.Lease / 3
+	if after < leastRenewal {
+		after = rareRenewal
 	}
-	if err := l.Renew(ctx); err != nil {
-		return err
-	}
-	if err := l.drift(ctx); err != nil {
-		return err
+	if time.Since(l.fenced) >= after {
+		if err := l.Renew(ctx); err != nil {
+			return err
+		}
+		if err := l.drift(ctx); err != nil {
+			return err
+		}
 	}
 	return l.wait(ctx, 0)
 }

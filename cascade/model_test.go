@@ -225,7 +225,7 @@ func (m *modelled) together() error {
 
 // remove deletes a root in the database and in the model and compares.
 func (m *modelled) remove(root schematest.Root) error {
-	estimate, err := inspect.DryRun(m.Context(), m.db, m.plan, root.Resource, root.ID, inspect.DryRunOptions{})
+	estimate, err := inspect.DryRun(m.Context(), m.db, m.plan, root.Resource, root.ID, 10_000, nil)
 	if err != nil {
 		return err
 	}

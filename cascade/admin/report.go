@@ -115,7 +115,8 @@ func (r *Report) complete(ctx context.Context, db onerow.DB, jobID int64) error 
 			r.Trash, err = TrashOf(ctx, db, jobID)
 		}
 		if err == nil {
-			r.Restored, err = restoredOf(ctx, db, jobID)
+			r.Restored, err = readAll(ctx, db, fmt.Sprintf("cascade: what of job %d was restored", jobID), sqlRestoredOf, []any{jobID},
+				func(rows *sql.Rows, t *Kept) error { return rows.Scan(&t.Table, &t.Rows, &t.References) })
 		}
 		if err != nil && !errors.Is(err, queue.ErrNoJob) { // purged this moment
 			return err
@@ -136,8 +137,3 @@ func (r *Report) complete(ctx context.Context, db onerow.DB, jobID int64) error 
 // sqlRestoredOf reads the job's part of the primary key.
 const sqlRestoredOf = `SELECT table_name, SUM(IF(cut = '', kept_rows, 0)), SUM(IF(cut = '', 0, kept_rows)) FROM onerow_trash FORCE INDEX (PRIMARY)
 WHERE job_id = ? AND step < 0 AND step > ` + trash.StepEnded + ` GROUP BY table_name ORDER BY table_name`
-
-func restoredOf(ctx context.Context, db onerow.DB, jobID int64) ([]Kept, error) {
-	return readAll(ctx, db, fmt.Sprintf("cascade: what of job %d was restored", jobID), sqlRestoredOf, []any{jobID},
-		func(rows *sql.Rows, t *Kept) error { return rows.Scan(&t.Table, &t.Rows, &t.References) })
-}

@@ -73,7 +73,7 @@ func TestCosts(t *testing.T) {
 	for _, level := range racetest.Levels() {
 		c := cost.Compare(t, crowded(t, cost.Few, level), crowded(t, cost.Many(t), level), 550)
 		c.Call("dry run", func(ctx context.Context, db *sql.DB) error {
-			e, err := DryRun(ctx, db, forest, "project", "4", DryRunOptions{})
+			e, err := DryRun(ctx, db, forest, "project", "4", 10_000, nil)
 			if err == nil && e.Tables["note"] != 2 {
 				err = fmt.Errorf("%+v", e)
 			}

@@ -1,6 +1,6 @@
 // Package inspect looks for what a cascade would delete, or has missed, before anything is deleted.
 //
-//	e, err := inspect.DryRun(ctx, db, plan, "project", "42", inspect.DryRunOptions{})
+//	e, err := inspect.DryRun(ctx, db, plan, "project", "42", 10_000, nil)
 //
 //	err = inspect.Orphans(ctx, db, plan, inspect.OrphanOptions{}, func(o inspect.Orphan) error { … })
 //	done, err := inspect.EnqueueOrphans(ctx, db, plan, orphans)
@@ -17,7 +17,7 @@
 //   - Nothing of the plan's tables is locked or changed: EnqueueOrphans queues jobs for a worker, and Sweep
 //     with Delete deletes objects of the store.
 //   - Memory is bounded, and every statement reads along an index, as many entries as a limit or a page says:
-//     a table without that index is refused. Two exceptions: DryRun with Exact keeps the
+//     a table without that index is refused. Two exceptions: a DryRun of all rows keeps the
 //     keys of what it counts, and Sweep reads from end to end the tables in [Swept].Unindexed.
 //   - A row that moves between its active and its archive table is seen in one of them: one statement asks
 //     all of its tables whether it is there.

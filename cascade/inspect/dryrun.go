@@ -11,24 +11,9 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// DryRunOptions say how far [DryRun] looks. The zero value is valid.
-type DryRunOptions struct {
-	// Limit is how many rows of each table are counted at most; a table that has more
-	// is said to have "at least" as many. Default 10,000, maximum 1,000,000. Memory and
-	// time grow with it, and not with the data.
-	Limit int
-	// Exact counts to the end, whatever Limit says. Memory grows with the rows then: their keys, of tables
-	// that have rows below them or are reached over several edges.
-	Exact bool
-	// OnProgress is called after each statement with what was counted so far.
-	OnProgress func(Estimate)
-}
-
 const (
-	defaultDryRunLimit = 10_000
-	maxDryRunLimit     = 1_000_000
-	dryRunParents      = 200 // whose children one statement looks for
-	rowsPerBatch       = 500 // that the worker begins with
+	dryRunParents = 200 // whose children one statement looks for
+	rowsPerBatch  = 500 // that the worker begins with
 )
 
 // Estimate is what a cascade from a row would do.
@@ -70,33 +55,32 @@ type Loop struct {
 // The id is encoded, see [onerow.EncodeKey]; a row that is not there is no error: what is
 // below it is counted, as far as it refers to the key.
 //
-// A row that is reached over several edges counts once. At most Limit rows of each
-// table are read, by index and in chunks of parents; a table without children of
-// which rows are reached over one edge only is counted without being read. Memory is the keys of
-// Limit rows per table. It is an estimate: rows that come, go or move meanwhile may
-// be missed or counted twice, and rows that a foreign key outside the plan reaches are not seen. Loops are
-// found among the rows that are read, over edges of a table to itself that nobody can cut.
+// A row that is reached over several edges counts once. At most limit rows of each table are counted, by index
+// and in chunks of parents; one that has more is said to have "at least" as many. With a limit of 0 all are. A
+// table without children whose rows are reached over one edge only is counted without being read; of the
+// others the keys are kept in memory. onProgress, unless it is nil, is called after each statement with what
+// was counted so far.
+//
+// It is an estimate: rows that come, go or move meanwhile may be missed or counted twice, and rows that a
+// foreign key outside the plan reaches are not seen. Loops are found among the rows that are read, over edges
+// of a table to itself that nobody can cut.
 //
 // Statements: 10 of the catalog, 1 for the root, then, per edge and table of the child,
 // 1 for 200 parents. Errors: [schema.ErrInvalidPlan], [schema.ErrUnknownResource],
 // [onerow.ErrInvalidKey], [queue.ErrInvalidDeletion] for a table whose rows stay; a table without an index
 // by which its rows can be found is refused.
-func DryRun(ctx context.Context, db onerow.DB, plan schema.Plan, resource, encodedID string, o DryRunOptions) (Estimate, error) {
-	if o.Limit <= 0 {
-		o.Limit = defaultDryRunLimit
+func DryRun(ctx context.Context, db onerow.DB, plan schema.Plan, resource, encodedID string, limit int, onProgress func(Estimate)) (Estimate, error) {
+	if limit <= 0 {
+		limit = math.MaxInt / 2
 	}
-	o.Limit = min(o.Limit, maxDryRunLimit)
-	if o.Exact {
-		o.Limit = math.MaxInt / 2
-	}
-	e, err := dryRun(ctx, db, plan, resource, encodedID, o)
+	e, err := dryRun(ctx, db, plan, resource, encodedID, limit, onProgress)
 	if err != nil {
 		return Estimate{}, fmt.Errorf("cascade: dry run of %s %s: %w", resource, encodedID, err)
 	}
 	return e, nil
 }
 
-func dryRun(ctx context.Context, db onerow.DB, plan schema.Plan, resource, encodedID string, o DryRunOptions) (Estimate, error) {
+func dryRun(ctx context.Context, db onerow.DB, plan schema.Plan, resource, encodedID string, limit int, onProgress func(Estimate)) (Estimate, error) {
 	switch node, err := plan.Node(resource); {
 	case err != nil:
 		return Estimate{}, err
@@ -107,7 +91,7 @@ func dryRun(ctx context.Context, db onerow.DB, plan schema.Plan, resource, encod
 	if err != nil {
 		return Estimate{}, err
 	}
-	d := &dry{db: db, o: o, nodes: map[*graph.Node]*dryNode{}, tables: map[string]*dryTable{}, detached: map[string]*dryTable{}}
+	d := &dry{db: db, limit: int64(limit), onProgress: onProgress, nodes: map[*graph.Node]*dryNode{}, tables: map[string]*dryTable{}, detached: map[string]*dryTable{}}
 	if err := d.plan(g.Nodes[resource]); err != nil {
 		return Estimate{}, err
 	}
@@ -184,7 +168,7 @@ func (d *dry) estimate(order []*dryNode) Estimate {
 }
 
 func (d *dry) progress() {
-	if d.o.OnProgress != nil {
-		d.o.OnProgress(d.estimate(nil))
+	if d.onProgress != nil {
+		d.onProgress(d.estimate(nil))
 	}
 }

@@ -49,7 +49,7 @@ func foreignPlan(t *testing.T, db *sql.DB, s schematest.Snapshot, detach ...stri
 
 func dryRunOf(t *testing.T, db onerow.DB, plan schema.Plan, resource, id string, limit int) Estimate {
 	t.Helper()
-	e, err := DryRun(t.Context(), db, plan, resource, id, DryRunOptions{Limit: limit})
+	e, err := DryRun(t.Context(), db, plan, resource, id, limit, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestDryRunOfResources(t *testing.T) {
 		foresttest.Project(t, db, 1)
 		want["project"] = 1
 		var last Estimate
-		got, err := DryRun(t.Context(), db, forest, "project", "1", DryRunOptions{OnProgress: func(e Estimate) { last = e }})
+		got, err := DryRun(t.Context(), db, forest, "project", "1", 10_000, func(e Estimate) { last = e })
 		if err != nil || !got.Root || !maps.Equal(got.Tables, want) || got.Assets != 4 || got.Batches != 1 || len(got.Detached) > 0 {
 			t.Errorf("%+v, %v\nwant %v", got, err, want)
 		}
@@ -226,15 +226,15 @@ func TestDryRunShapes(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for id, want := range map[string]error{"'x": onerow.ErrInvalidKey, "1,2": onerow.ErrInvalidKey, "": onerow.ErrInvalidKey, "1 OR 1=1": onerow.ErrInvalidKey} {
-		if _, err := DryRun(t.Context(), db, plan, "folder", id, DryRunOptions{}); !errors.Is(err, want) {
+		if _, err := DryRun(t.Context(), db, plan, "folder", id, 10_000, nil); !errors.Is(err, want) {
 			t.Errorf("%q: %v", id, err)
 		}
 	}
-	if _, err := DryRun(t.Context(), db, plan, "nothing", "1", DryRunOptions{}); !errors.Is(err, schema.ErrUnknownResource) {
+	if _, err := DryRun(t.Context(), db, plan, "nothing", "1", 10_000, nil); !errors.Is(err, schema.ErrUnknownResource) {
 		t.Error(err)
 	}
 	dbtest.Exec(t, db, "ALTER TABLE log DROP KEY old")
-	if _, err := DryRun(t.Context(), db, plan, "folder", "1", DryRunOptions{}); err == nil || !strings.Contains(err.Error(), "an index is missing") || !strings.Contains(err.Error(), `"log"`) {
+	if _, err := DryRun(t.Context(), db, plan, "folder", "1", 10_000, nil); err == nil || !strings.Contains(err.Error(), "an index is missing") || !strings.Contains(err.Error(), `"log"`) {
 		t.Error(err)
 	}
 }

@@ -16,7 +16,8 @@ import (
 // dry is a dry run under way.
 type dry struct {
 	db               onerow.DB
-	o                DryRunOptions
+	limit            int64 // rows of a table that are counted
+	onProgress       func(Estimate)
 	order            []*dryNode // the root's and all whose rows may go, each after all that are above it
 	nodes            map[*graph.Node]*dryNode
 	rootFound        bool
@@ -107,7 +108,7 @@ func (d *dry) add(t *dryTable, key rowkey.Key) (added bool) {
 	switch {
 	case t.keys[key]:
 		return false
-	case t.count >= int64(d.o.Limit):
+	case t.count >= d.limit:
 		t.capped = true
 		return false
 	}
@@ -208,7 +209,7 @@ func (d *dry) look(ctx context.Context, s *graph.Source, above map[rowkey.Key]ro
 		edge = &s.Columns
 	}
 	child, scanner := d.node(s.Edge.Child), s.Scanner(edge, 0)
-	query := fmt.Sprintf("SELECT %s%s%s LIMIT %d", graph.Dive, s.Table.Columns(edge), from, d.o.Limit+1)
+	query := fmt.Sprintf("SELECT %s%s%s LIMIT %d", graph.Dive, s.Table.Columns(edge), from, d.limit+1)
 	return onerow.Query(ctx, d.db, query, nil, func(rows *sql.Rows) error {
 		row, _, err := scanner.Scan(rows)
 		if parent, ok := above[row.Edge]; ok && err == nil && (parent != row.Key || s.Bound) {
@@ -231,13 +232,13 @@ func (d *dry) look(ctx context.Context, s *graph.Source, above map[rowkey.Key]ro
 // count counts entries of the index up to what is left of the limit.
 func (d *dry) count(ctx context.Context, known *dryTable, from string) error {
 	var n int64
-	query := fmt.Sprintf("SELECT %sCOUNT(*) FROM (SELECT 1%s LIMIT %d) AS some_rows", graph.Dive, from, int64(d.o.Limit)+1-known.count)
+	query := fmt.Sprintf("SELECT %sCOUNT(*) FROM (SELECT 1%s LIMIT %d) AS some_rows", graph.Dive, from, d.limit+1-known.count)
 	if err := onerow.QueryRow(ctx, d.db, query, nil, &n); err != nil {
 		return err
 	}
 	known.count += n
-	if known.count > int64(d.o.Limit) {
-		known.count, known.capped = int64(d.o.Limit), true
+	if known.count > d.limit {
+		known.count, known.capped = d.limit, true
 	}
 	return nil
 }

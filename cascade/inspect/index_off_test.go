@@ -17,7 +17,7 @@ func TestIndexSwitchedOff(t *testing.T) {
 	}
 	plan := schema.Plan{Tables: []schema.Table{{Name: "top", Key: []string{"id"}},
 		{Name: "mid", Key: []string{"id"}, Parents: []schema.Edge{{Table: "top", Columns: []string{"top_id"}}}}}}
-	if e, err := DryRun(t.Context(), db, plan, "top", "1", DryRunOptions{}); err != nil || e.Tables["mid"] != 2 {
+	if e, err := DryRun(t.Context(), db, plan, "top", "1", 10_000, nil); err != nil || e.Tables["mid"] != 2 {
 		t.Errorf("%+v, %v", e, err)
 	}
 	if lines, _ := orphansOf(t, db, plan, OrphanOptions{}); lines != nil {

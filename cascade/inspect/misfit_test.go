@@ -17,7 +17,7 @@ func TestSearchesRefuseMisfits(t *testing.T) {
 	db := openWith(t, "CREATE TABLE a (id INT PRIMARY KEY)", "CREATE TABLE b (id INT PRIMARY KEY, a_ref INT, KEY (a_ref))", "INSERT INTO a VALUES (1)")
 	lost := []Orphan{{Resource: "a", ID: "7", Table: "b"}}
 	_, enqueued := EnqueueOrphans(t.Context(), db, pair, lost)
-	_, counted := DryRun(t.Context(), db, pair, "a", "1", DryRunOptions{})
+	_, counted := DryRun(t.Context(), db, pair, "a", "1", 10_000, nil)
 	searched := Orphans(t.Context(), db, pair, OrphanOptions{}, func(Orphan) error { return nil })
 	for what, err := range map[string]error{"orphans": searched, "enqueue": enqueued, "dry run": counted} {
 		if !errors.Is(err, fault.ErrMisfit) || !strings.Contains(err.Error(), "a_id") || !strings.Contains(err.Error(), "verify") {

@@ -52,7 +52,7 @@ func (p *Page) wouldGo(ctx context.Context, v *deleteView) error {
 	if err != nil {
 		return err
 	}
-	e, err := inspect.DryRun(ctx, p.db, p.plan, v.Resource, row.Key, inspect.DryRunOptions{Limit: quickRows})
+	e, err := inspect.DryRun(ctx, p.db, p.plan, v.Resource, row.Key, quickRows, nil)
 	if err != nil {
 		return err
 	}

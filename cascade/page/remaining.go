@@ -87,9 +87,9 @@ func (p *Page) count(ctx context.Context, thorough bool) {
 			r, known := p.counts.get(job.ID)
 			switch {
 			case !thorough && !known:
-				p.countJob(ctx, job, inspect.DryRunOptions{Limit: quickRows})
+				p.countJob(ctx, job, quickRows)
 			case thorough && known && r.AtLeast && !r.Thorough:
-				p.countJob(ctx, job, inspect.DryRunOptions{Exact: true})
+				p.countJob(ctx, job, 0)
 			default:
 				continue
 			}
@@ -98,8 +98,9 @@ func (p *Page) count(ctx context.Context, thorough bool) {
 	}
 }
 
-// countJob counts what is left below a job's row, and tells as it goes.
-func (p *Page) countJob(ctx context.Context, job queue.Job, o inspect.DryRunOptions) {
+// countJob counts what is left below a job's row, up to limit rows of a table, or with 0 all: then it tells as
+// it goes.
+func (p *Page) countJob(ctx context.Context, job queue.Job, limit int) {
 	ctx, cancel := context.WithTimeout(ctx, p.countBudget)
 	defer cancel()
 	job, err := queue.Get(ctx, p.db, job.ID) // the board's is older
@@ -110,9 +111,9 @@ func (p *Page) countJob(ctx context.Context, job queue.Job, o inspect.DryRunOpti
 	found := remaining{Deleted: job.DeletedRows, Gone: job.Tables}
 	kept, last := keptTables(p.plan), time.Now()
 	var soFar inspect.Estimate
-	o.OnProgress = func(e inspect.Estimate) {
+	tell := func(e inspect.Estimate) {
 		soFar = e
-		if !o.Exact {
+		if limit > 0 {
 			return
 		}
 		if now := p.left(found, job, e); now.Left > before.Left {
@@ -133,7 +134,7 @@ func (p *Page) countJob(ctx context.Context, job queue.Job, o inspect.DryRunOpti
 		}
 		last = time.Now()
 	}
-	e, err := inspect.DryRun(ctx, p.db, p.plan, job.Resource, job.ResourceID, o)
+	e, err := inspect.DryRun(ctx, p.db, p.plan, job.Resource, job.ResourceID, limit, tell)
 	cut := err != nil
 	if cut {
 		e = soFar
@@ -149,7 +150,7 @@ func (p *Page) countJob(ctx context.Context, job queue.Job, o inspect.DryRunOpti
 		found = before
 	}
 	found.AtLeast, found.Counting = cut || len(e.Capped) > 0, false
-	found.Thorough = o.Exact || !found.AtLeast
+	found.Thorough = limit == 0 || !found.AtLeast
 	p.counts.set(job.ID, found)
 }
 

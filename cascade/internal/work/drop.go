@@ -47,7 +47,11 @@ func (p *pass) drop(ctx context.Context, l load) (done bool, err error) {
 				return out.done, nil
 			}
 			if todo.took(now, rest, out, limit) {
-				err = p.clearFirst(ctx, todo.groups)
+				n, first := p.node, []graph.Row{p.expected.row}
+				if len(todo.groups) > 0 {
+					n, first = todo.groups[0].src.Node, todo.groups[0].rows[:1]
+				}
+				err = p.clearUnread(ctx, n, first)
 			}
 		}
 		l.groups = todo.groups

@@ -1,10 +1,6 @@
 package work
 
-import (
-	"context"
-
-	"github.com/onerow/onerow/cascade/internal/graph"
-)
+import "github.com/onerow/onerow/cascade/internal/graph"
 
 // portions is what is left to be deleted, and how much of it the next batch takes.
 type portions struct {
@@ -55,12 +51,4 @@ func (p *portions) took(now, rest []group, out outcome, limit int) (clear bool) 
 	p.widths[node] = int(min(max(1, fit), growth*int64(n)))
 	p.groups = rest
 	return false
-}
-
-// clearFirst deletes and detaches what goes unread below the first row, or below the root.
-func (p *pass) clearFirst(ctx context.Context, groups []group) error {
-	if len(groups) > 0 {
-		return p.clearUnread(ctx, groups[0].src.Node, groups[0].rows[:1])
-	}
-	return p.clearUnread(ctx, p.node, []graph.Row{p.expected.row})
 }
