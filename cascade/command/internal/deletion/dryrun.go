@@ -87,11 +87,15 @@ func (c *Plan) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 		return fit.Explained(ctx, db, plan, err)
 	}
 	show, begin := shell.NewCounter(a), time.Now()
-	e, err := inspect.DryRun(ctx, db, plan, root.Node.Name, root.Key, inspect.DryRunOptions{Limit: c.Limit, Exact: c.Exact, OnProgress: func(e inspect.Estimate) {
+	limit := c.Limit
+	if c.Exact {
+		limit = 0
+	}
+	e, err := inspect.DryRun(ctx, db, plan, root.Node.Name, root.Key, limit, func(e inspect.Estimate) {
 		show.Say(func() string {
 			return fmt.Sprintf("counted %s in %s, %s", output.Plural(output.SumRows(e.Tables), "row"), output.Plural(len(e.Tables), "table"), time.Since(begin).Round(time.Second))
 		})
-	}})
+	})
 	if err = errors.Join(fit.Explained(ctx, db, plan, err), show.End()); err != nil {
 		return err
 	}
