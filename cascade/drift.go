@@ -89,15 +89,15 @@ func (l *lease) drift(ctx context.Context) error {
 	return l.drifted(l.graph.Fingerprint, l.graph.Description, now)
 }
 
-// mostChanges is how many an error names.
-const mostChanges = 8
+// maxChanges is how many an error names.
+const maxChanges = 8
 
 // drifted is the error of a job that was begun under what is described, or under what nobody knows any more.
 func (l *lease) drifted(begun, before string, now *graph.Graph) error {
 	changes := catalog.Changes(before, now.Description)
 	what := fmt.Sprintf("it was begun under the fingerprint %s, now it is %s", begun, now.Fingerprint)
-	if n := len(changes); n > mostChanges {
-		changes = append(changes[:mostChanges:mostChanges], fmt.Sprintf("and %d more", n-mostChanges))
+	if n := len(changes); n > maxChanges {
+		changes = append(changes[:maxChanges:maxChanges], fmt.Sprintf("and %d more", n-maxChanges))
 	}
 	if len(changes) > 0 {
 		what = strings.Join(changes, "; ")

@@ -71,20 +71,20 @@ func (l *lease) Renew(ctx context.Context) error {
 	return backoff.Read(ctx, func() error { return l.fence(ctx, l.db, "") })
 }
 
-// leastRenewal: leases of seconds must be renewed in time, or with two workers each takes
+// minRenewal: leases of seconds must be renewed in time, or with two workers each takes
 // the job away from the other before it has read down to what can go. Shorter ones than
 // three times this would be renewed at every turn: such a lease is renewed
 // now and then, and may be lost.
 const (
-	leastRenewal = 100 * time.Millisecond
-	rareRenewal  = 3 * time.Second
+	minRenewal  = 100 * time.Millisecond
+	rareRenewal = 3 * time.Second
 )
 
 // Keep renews the lease once a third of it has passed. Reading goes on for long below deep
 // trees, without a batch. It waits as the governor says, too, which asks by its own clock.
 func (l *lease) Keep(ctx context.Context) error {
 	after := l.cfg.Lease / 3
-	if after < leastRenewal {
+	if after < minRenewal {
 		after = rareRenewal
 	}
 	if time.Since(l.fenced) >= after {

@@ -20,9 +20,9 @@ func readOnly(err error) bool {
 	return errors.As(err, &setting) && slices.Contains([]string{"read_only", "super_read_only", "innodb_read_only", "transaction_read_only", "tx_read_only"}, setting.Setting)
 }
 
-// mostSetbacks is how many jobs are remembered. With more in trouble it is the server that is: all counts
+// maxSetbacks is how many jobs are remembered. With more in trouble it is the server that is: all counts
 // begin anew.
-const mostSetbacks = 1000
+const maxSetbacks = 1000
 
 // setbacks counts, for all goroutines of a worker, how often in a row the server has refused a job for a
 // state of its own. They are no failures and not in the job's row: they only say how long it rests.
@@ -35,7 +35,7 @@ type setbacks struct {
 func (s *setbacks) another(job int64) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.of == nil || s.of[job] == 0 && len(s.of) >= mostSetbacks {
+	if s.of == nil || s.of[job] == 0 && len(s.of) >= maxSetbacks {
 		s.of = map[int64]int{}
 	}
 	s.of[job]++

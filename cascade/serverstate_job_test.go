@@ -68,10 +68,10 @@ func TestSetbacks(t *testing.T) {
 	if s.end(7); s.another(7) != 1 {
 		t.Error("they go on")
 	}
-	for job := range int64(3 * mostSetbacks) {
+	for job := range int64(3 * maxSetbacks) {
 		s.another(job)
 	}
-	if n := len(s.of); n > mostSetbacks {
+	if n := len(s.of); n > maxSetbacks {
 		t.Errorf("%d are kept", n)
 	}
 }

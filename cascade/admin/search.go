@@ -16,8 +16,8 @@ import (
 // leads to.
 const searchWindow = 10_000
 
-// mostFound is how many jobs a search returns at most.
-const mostFound = 1000
+// maxFound is how many jobs a search returns at most.
+const maxFound = 1000
 
 // A search is the union of its parts. The first reads the primary keys, the second the unique key one_open
 // and the archive's index (resource, resource_id, id): they find jobs of any age. The others read the newest
@@ -79,7 +79,7 @@ func Search(ctx context.Context, db onerow.DB, text string, limit int) ([]queue.
 	}
 	parts = append(parts, sqlSearchJobs, sqlSearchOwner, sqlSearchActor)
 	query := "SELECT DISTINCT id FROM (" + strings.Join(parts, "\nUNION ALL ") + ") AS found ORDER BY id DESC LIMIT ?"
-	ids, err := readAll(ctx, db, "cascade: search", query, append(args, min(limit, mostFound)), func(rows *sql.Rows, id *int64) error { return rows.Scan(id) })
+	ids, err := readAll(ctx, db, "cascade: search", query, append(args, min(limit, maxFound)), func(rows *sql.Rows, id *int64) error { return rows.Scan(id) })
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}

@@ -33,11 +33,11 @@ const sqlDoomStep = `UPDATE onerow_trash SET expires_at = expires_at - INTERVAL 
 // sqlKeepStuck follows on sqlDoomStep, on rows whose assets cannot be deleted.
 const sqlKeepStuck = `UPDATE onerow_trash SET kept_rows = kept_rows - ?, error = ` + dbtext.Param + ` WHERE job_id = ? AND step = ?`
 
-// expiredAtOnce is how many steps are looked for at once, and mostStuck how many assets may fail before the
+// expiredAtOnce is how many steps are looked for at once, and maxStuck how many assets may fail before the
 // others are left to a later call: it is the store, then, and not the asset.
 const (
 	expiredAtOnce = 20
-	mostStuck     = 10
+	maxStuck      = 10
 )
 
 // assetStore is what cascade.Config has as Assets.
@@ -130,7 +130,7 @@ func (p *trashPurge) step(ctx context.Context, s expiredStep) (rows int64, err e
 	var stay []string
 	column := p.columns[s.table]
 	if column != "" && s.deleted {
-		if p.assets == nil || p.stuck >= mostStuck {
+		if p.assets == nil || p.stuck >= maxStuck {
 			return 0, nil
 		}
 		n, err := onerow.Affected(ctx, p.db, sqlDoomStep, s.job, s.step)
@@ -140,7 +140,7 @@ func (p *trashPurge) step(ctx context.Context, s expiredStep) (rows int64, err e
 		if stay, err = p.dropAssets(ctx, s, column); err != nil && !noTable(err) {
 			return 0, err
 		}
-		if p.stuck >= mostStuck {
+		if p.stuck >= maxStuck {
 			return 0, nil
 		}
 	}
@@ -199,7 +199,7 @@ func (p *trashPurge) dropAssets(ctx context.Context, s expiredStep, column strin
 
 // dropSome halves the names where one of them fails.
 func (p *trashPurge) dropSome(ctx context.Context, s expiredStep, names []string) (stay []string, err error) {
-	if len(names) == 0 || p.stuck >= mostStuck {
+	if len(names) == 0 || p.stuck >= maxStuck {
 		return nil, nil
 	}
 	err = p.assets.Delete(ctx, names)

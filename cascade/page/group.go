@@ -17,8 +17,8 @@ import (
 
 // Errors are equal if they differ in numbers and in quoted values only; the server's own number counts.
 var (
-	details    = regexp.MustCompile(`Error \d+ \(\w+\)|'[^']*'|"[^"]*"|\d+`)
-	mostOfThem = 1000 // that one button retries or skips
+	details  = regexp.MustCompile(`Error \d+ \(\w+\)|'[^']*'|"[^"]*"|\d+`)
+	maxEqual = 1000 // that one button retries or skips
 )
 
 // digest is the name of all that has failed in the same way.
@@ -52,7 +52,7 @@ func groups[T any](all []T, name func(T) string) (list [][]T) {
 	return list
 }
 
-// equal reads what has failed in the same way, newest first, mostOfThem at most; more says that there may be
+// equal reads what has failed in the same way, newest first, maxEqual at most; more says that there may be
 // others. next reads what comes behind the last one.
 func equal[T any](of string, name func(T) string, next func(last T) ([]T, error)) (found []T, more bool, err error) {
 	for last := *new(T); ; {
@@ -64,7 +64,7 @@ func equal[T any](of string, name func(T) string, next func(last T) ([]T, error)
 			if name(last) != of {
 				continue
 			}
-			if found = append(found, last); len(found) == mostOfThem {
+			if found = append(found, last); len(found) == maxEqual {
 				return found, true, nil
 			}
 		}

@@ -13,10 +13,10 @@ import (
 
 // How many are listed.
 const (
-	mostFound = 100
-	mostTrash = 100
+	maxFound  = 100
+	maxTrash  = 100
 	maxSearch = 200     // bytes of what is searched for
-	mostSteps = 100_000 // of the trash that are added up
+	maxSteps  = 100_000 // of the trash that are added up
 )
 
 type searchView struct {
@@ -37,8 +37,8 @@ func (p *Page) search(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return nil, err
 		}
-		jobs, err := admin.Search(ctx, p.db, text, mostFound)
-		v := searchView{Query: text, More: len(jobs) == mostFound}
+		jobs, err := admin.Search(ctx, p.db, text, maxFound)
+		v := searchView{Query: text, More: len(jobs) == maxFound}
 		for _, j := range jobs {
 			v.Jobs = append(v.Jobs, p.job(b, j))
 		}
@@ -63,14 +63,14 @@ type trashJob struct {
 // trash lists what can still come back, job by job.
 func (p *Page) trash(ctx context.Context, _ *http.Request) (any, error) {
 	v := trashView{}
-	kept, err := admin.ListTrash(ctx, p.db, mostTrash)
+	kept, err := admin.ListTrash(ctx, p.db, maxTrash)
 	if err != nil {
 		return v, err
 	}
-	if v.TrashSize, err = admin.ReadTrashSize(ctx, p.db, mostSteps); err != nil {
+	if v.TrashSize, err = admin.ReadTrashSize(ctx, p.db, maxSteps); err != nil {
 		return v, err
 	}
-	v.More = len(kept) == mostTrash
+	v.More = len(kept) == maxTrash
 	for _, k := range kept {
 		t := trashJob{ID: k.JobID, Row: "a job that was purged", Since: output.Moment(k.Since), Until: output.Moment(k.Expires), Rows: k.Rows, References: k.References, Stuck: k.Stuck}
 		job, err := queue.Get(ctx, p.db, k.JobID)

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	signedIn    = 12 * time.Hour
-	mostSignIns = 1000 // the oldest one ends
+	signedIn   = 12 * time.Hour
+	maxSignIns = 1000 // the oldest one ends
 )
 
 // sessions are those who have signed in at this process. Who signs out is out, whoever has kept the cookie;
@@ -45,7 +45,7 @@ func (s *sessions) begin(name string) string {
 			oldest = key
 		}
 	}
-	if len(s.of) >= mostSignIns {
+	if len(s.of) >= maxSignIns {
 		delete(s.of, oldest)
 	}
 	s.of[sha256.Sum256([]byte(id))] = signIn{name, until}
@@ -66,7 +66,7 @@ func (s *sessions) end(id string) {
 }
 
 // wrongTokens has answers to wrong tokens wait, the longer the more there were of late: one after another
-// about one in a second, beside each other each for mostWait. A right token waits for nothing, however
+// about one in a second, beside each other each for maxWait. A right token waits for nothing, however
 // many wrong ones do; an answer that waits holds up its own connection alone.
 type wrongTokens struct {
 	mu sync.Mutex
@@ -75,8 +75,8 @@ type wrongTokens struct {
 }
 
 const (
-	leastWait = 250 * time.Millisecond
-	mostWait  = 5 * time.Second
+	minWait = 250 * time.Millisecond
+	maxWait = 5 * time.Second
 )
 
 // wait waits, or until ctx ends.
@@ -94,5 +94,5 @@ func (g *wrongTokens) next(now time.Time) time.Duration {
 	defer g.mu.Unlock()
 	g.n = max(0, g.n-now.Sub(g.at).Seconds()) + 1
 	g.at = now
-	return time.Duration(min(g.n*float64(leastWait), float64(mostWait)))
+	return time.Duration(min(g.n*float64(minWait), float64(maxWait)))
 }

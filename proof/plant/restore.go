@@ -49,5 +49,5 @@ var restoreBugs = []bug{
 	{"steps that wait for a store keep all behind them in the trash", "./cascade/admin", "TestTrashPurgeStuckAssets", []change{{"cascade/admin/trash_purge.go",
 		"if len(steps) < expiredAtOnce {", "if len(steps) <= expiredAtOnce {"}}},
 	{"a store that is down is asked for each asset", "./cascade/admin", "TestTrashPurgeStuckAssets", []change{{"cascade/admin/trash_purge.go",
-		"mostStuck     = 10\n", "mostStuck     = 1000\n"}}},
+		"maxStuck      = 10\n", "maxStuck      = 1000\n"}}},
 }

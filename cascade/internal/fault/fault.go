@@ -36,11 +36,8 @@ func Transient(err error) bool {
 
 // connectionLost says whether the connection, rather than the statement, is what failed.
 func connectionLost(err error) bool {
-	switch mysqlerr.Classify(err) {
-	case mysqlerr.ConnectionLost, mysqlerr.NotSent:
-		return true
-	}
-	return false
+	class := mysqlerr.Classify(err)
+	return class == mysqlerr.ConnectionLost || class == mysqlerr.NotSent
 }
 
 // notOfRows are the errors of the server that say nothing about rows: every row would

@@ -25,7 +25,7 @@ const (
 	AskEvery   = time.Second     // the pause switch and the throttles
 	askAgain   = 5 * time.Second // a throttle that could not be asked
 	askTime    = 2 * time.Second // how long asking may take altogether, and a quarter of the lease
-	leastTime  = 100 * time.Millisecond
+	minAskTime = 100 * time.Millisecond
 	beatEvery  = 5 * time.Second  // the worker's row
 	busyEvery  = time.Second      // of a worker that sends much, for others want to know how much
 	tidyEvery  = 10 * time.Minute // the rows of workers that are gone
@@ -191,7 +191,7 @@ func (g *Governor) note(ctx context.Context, shown string) {
 }
 
 // patience is how long an answer is waited for, so that no lease ends meanwhile.
-func (g *Governor) patience() time.Duration { return min(askTime, max(g.lease/4, leastTime)) }
+func (g *Governor) patience() time.Duration { return min(askTime, max(g.lease/4, minAskTime)) }
 
 // ask returns the first reason against work: of the switch, then of the throttles in
 // their order. That one of them cannot be asked is a reason, too.

@@ -17,7 +17,7 @@ const (
 	feelEvery    = 500 * time.Millisecond
 	yieldPercent = 25                   // of the time, for the batches of all workers together
 	yieldBatch   = 3 * time.Millisecond // how long one should take then, but see Pace.Took
-	leastPerS    = 20                   // statements in a second: what monitoring sends is less
+	minPerSecond = 20                   // statements in a second: what monitoring sends is less
 	alive        = 15 * time.Second     // a worker that was not seen for so long has ended
 )
 
@@ -74,9 +74,9 @@ func (g *Governor) feel(ctx context.Context) {
 	if err != nil || all < 0 { // it begins anew, and so does the server's count when it starts
 		return
 	}
-	o.busy = mine/took > leastPerS
+	o.busy = mine/took > minPerSecond
 	foreign := (all - mine) / took
-	if foreign < leastPerS/2 {
+	if foreign < minPerSecond/2 {
 		o.yields.Store(false)
 		return
 	}
@@ -86,9 +86,9 @@ func (g *Governor) feel(ctx context.Context) {
 	}
 	foreign -= fellows
 	switch tolerated := fellows / 4; { // they have told of a while, and not of the last half second
-	case foreign > leastPerS+tolerated:
+	case foreign > minPerSecond+tolerated:
 		o.yields.Store(true)
-	case foreign < leastPerS/2+tolerated:
+	case foreign < minPerSecond/2+tolerated:
 		o.yields.Store(false)
 	}
 }
@@ -144,7 +144,7 @@ func (g *Governor) Fellows(ctx context.Context) (perSecond float64, err error) {
 		default:
 			now.perSecond = float64(now.count-before.count) * 1e6 / float64(now.at-before.at)
 		}
-		if now.perSecond > leastPerS {
+		if now.perSecond > minPerSecond {
 			crowd++
 		}
 		seen[string(name)] = now

@@ -32,13 +32,6 @@ type Due struct {
 	rest   rowkey.Codec // the index's other columns; Width() 0: none
 }
 
-// newDue never fails: that no row can be found is no reason for jobs to wait.
-func newDue(t *Table, cat *catalog.Catalog) *Due {
-	d := &Due{Policy: *t.Node.Retention, table: t, column: schema.Quote(t.Node.Retention.Column)}
-	d.Err = d.read(t, cat)
-	return d
-}
-
 // errDue says that a policy does not fit the table.
 var errDue = errors.New("the plan's retention does not fit the database")
 
@@ -89,9 +82,10 @@ func (d *Due) earliest() string {
 	if d.isTimestamp() {
 		return "1.000000"
 	}
-	return time.Date(1000, 1, 1, 0, 0, 0, 0, time.UTC).Format(d.layout)
+	return (firstDay + " 00:00:00.000000")[:len(d.layout)]
 }
 
+// firstDay is the first day of an age.
 const firstDay = "1000-01-01"
 
 // IsDue says whether a row is due whose age begins then, as Age has read it.

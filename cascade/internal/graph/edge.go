@@ -76,7 +76,10 @@ func (e *Edge) newSource(t *Table, above rowkey.Codec, cat *catalog.Catalog, ind
 	n, declared := e.Parent, e.Declared
 	s := &Source{Table: t, Edge: e}
 	s.Bound = len(n.Tables) == 1 && len(declared.When) == 0 && cat.ForeignKey(t.Name, declared.Columns, n.Tables[0].Name)
-	s.Held = s.Bound && !e.sharesOwn() && !indexes.widened(cat, t.Name, declared.Columns)
+	// MySQL 9.7 takes a row by a foreign key from a table to itself that shares a column with what it refers
+	// to, though the row above is not there.
+	sharesOwn := e.Parent == e.Child && overlap(declared.Columns, declared.References)
+	s.Held = s.Bound && !sharesOwn && !indexes.widened(cat, t.Name, declared.Columns)
 	if s.Columns, err = rowkey.New(cat, t.Name, declared.Columns); err != nil {
 		return nil, fmt.Errorf("cascade: the edge from %q to %q: %w", t.Node.Name, n.Name, err)
 	}
@@ -176,12 +179,6 @@ func (e *Edge) Cuttable() bool {
 // can be asked by an index. Ids of other types that are held as text cannot.
 func (s *Source) Soft() bool { return !s.Held && !s.AsText }
 
-// sharesOwn says whether the edge leads from a table to itself and shares a column with what it refers to.
-// MySQL 9.7 takes a row by such a foreign key whose row above is not there.
-func (e *Edge) sharesOwn() bool {
-	return e.Parent == e.Child && overlap(e.Declared.Columns, e.Declared.References)
-}
-
 // Refers is the condition that a row, under the alias c, refers to a row over the edge.
 func (s *Source) Refers() string {
 	text := "1 = 1" + s.WhenC
@@ -201,8 +198,8 @@ func (s *Source) lost() string {
 	return text + ")"
 }
 
-// mostBits is how many edges a trash table tells apart; further ones are as the last.
-const mostBits = 7
+// maxBits is how many edges a trash table tells apart; further ones are as the last.
+const maxBits = 7
 
 // LostSQL is over which edges a row, under the alias c, refers to what is not there: a sum of bits below 0,
 // or 0. Over via, an edge or nil, that is known. Before, a 1 was noted for any of them.

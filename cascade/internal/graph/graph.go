@@ -118,7 +118,7 @@ func newGraph(plan schema.Plan, cat *catalog.Catalog, indexes indexes) (*Graph, 
 			if s.Trash == nil {
 				continue
 			}
-			s.Trash.bits[e] = 1 << min(len(s.Trash.bits), mostBits-1)
+			s.Trash.bits[e] = 1 << min(len(s.Trash.bits), maxBits-1)
 			if s.Soft() {
 				s.Trash.lost[e] = s.lost()
 			}
@@ -160,7 +160,8 @@ func newNode(declared schema.Node, cat *catalog.Catalog) (*Node, error) {
 			}
 		}
 		if slices.Contains(declared.RetentionTables(), name) {
-			t.Due = newDue(t, cat)
+			t.Due = &Due{Policy: *declared.Retention, table: t, column: schema.Quote(declared.Retention.Column)}
+			t.Due.Err = t.Due.read(t, cat) // that no row can be found is no reason for jobs to wait
 		}
 		n.Tables = append(n.Tables, t)
 	}

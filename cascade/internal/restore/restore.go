@@ -37,12 +37,12 @@ type Turn struct {
 	Why        string
 }
 
-const mostSteps = 50
+const maxSteps = 50
 
 // Batch brings the next rows of a job back, about most, that were kept in steps before one. The transaction
 // has proved that nobody else does, nor deletes.
 func Batch(ctx context.Context, tx *onerow.Tx, g *graph.Graph, job *Job, before int64, most int) (Turn, error) {
-	steps, err := trash.Steps(ctx, tx, job.ID, before, mostSteps)
+	steps, err := trash.Steps(ctx, tx, job.ID, before, maxSteps)
 	if err != nil || len(steps) == 0 {
 		return Turn{}, err
 	}

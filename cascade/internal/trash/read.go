@@ -109,11 +109,6 @@ func (s Step) RejoinSQL(g *graph.Graph, t *graph.Table, keys []rowkey.Key) strin
 		" SET " + strings.Join(set, ", ") + " WHERE " + s.In("k") + " AND " + t.Key.In("k", keys) + " AND " + strings.Join(still, " AND ")
 }
 
-// unstickSQL takes rows of a step out of the trash, all but those that are stuck.
-func (s Step) unstickSQL(t *graph.Table, stuck []rowkey.Key) string {
-	return "DELETE k FROM " + t.Trash.From + " AS k FORCE INDEX (PRIMARY) WHERE " + s.In("k") + " AND NOT (" + t.Key.In("k", stuck) + ")"
-}
-
 // sqlBack and sqlStuck write by the primary key. What has come back has expired, and of its step nothing is
 // left: who purges takes the rows out, for nobody has to wait for that.
 const (
@@ -132,7 +127,8 @@ func (s Step) Drop(ctx context.Context, tx onerow.DB, t *graph.Table, stuck []ro
 		return err
 	}
 	if left := s.Rows - int64(len(stuck)); left > 0 {
-		n, err := onerow.Affected(ctx, tx, s.unstickSQL(t, stuck))
+		others := "DELETE k FROM " + t.Trash.From + " AS k FORCE INDEX (PRIMARY) WHERE " + s.In("k") + " AND NOT (" + t.Key.In("k", stuck) + ")"
+		n, err := onerow.Affected(ctx, tx, others)
 		if err == nil && n != left {
 			err = fault.ErrEndedUnsaid
 		}
