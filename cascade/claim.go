@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/onerow/onerow/cascade/queue"
 )
@@ -16,13 +17,8 @@ const (
 // due returns up to limit jobs of the plan's resources that are due, those that are due longest first, but
 // for resources that are paused. One statement, none if all of them are.
 func (w *Worker) due(ctx context.Context, limit int) (queue.Claim, error) {
-	var resources []string
 	paused := w.governor.Control().Paused
-	for _, name := range w.plan.Names() {
-		if !paused[name] {
-			resources = append(resources, name)
-		}
-	}
+	resources := slices.DeleteFunc(w.plan.Names(), func(name string) bool { return paused[name] })
 	return queue.Due(ctx, w.db, resources, limit)
 }
 

@@ -69,43 +69,40 @@ type Loop struct {
 // 1 for 200 parents. Errors: [schema.ErrInvalidPlan], [schema.ErrUnknownResource],
 // [onerow.ErrInvalidKey], [queue.ErrInvalidDeletion] for a table whose rows stay; a table without an index
 // by which its rows can be found is refused.
-func DryRun(ctx context.Context, db onerow.DB, plan schema.Plan, resource, encodedID string, limit int, onProgress func(Estimate)) (Estimate, error) {
+func DryRun(ctx context.Context, db onerow.DB, plan schema.Plan, resource, encodedID string, limit int, onProgress func(Estimate)) (e Estimate, err error) {
+	defer func() {
+		if err != nil {
+			e, err = Estimate{}, fmt.Errorf("cascade: dry run of %s %s: %w", resource, encodedID, err)
+		}
+	}()
 	if limit <= 0 {
 		limit = math.MaxInt / 2
 	}
-	e, err := dryRun(ctx, db, plan, resource, encodedID, limit, onProgress)
-	if err != nil {
-		return Estimate{}, fmt.Errorf("cascade: dry run of %s %s: %w", resource, encodedID, err)
-	}
-	return e, nil
-}
-
-func dryRun(ctx context.Context, db onerow.DB, plan schema.Plan, resource, encodedID string, limit int, onProgress func(Estimate)) (Estimate, error) {
 	switch node, err := plan.Node(resource); {
 	case err != nil:
-		return Estimate{}, err
+		return e, err
 	case node.Stays:
-		return Estimate{}, fmt.Errorf("%w: the plan says that rows of %q stay", queue.ErrInvalidDeletion, resource)
+		return e, fmt.Errorf("%w: the plan says that rows of %q stay", queue.ErrInvalidDeletion, resource)
 	}
 	g, err := readGraph(ctx, db, plan)
 	if err != nil {
-		return Estimate{}, err
+		return e, err
 	}
 	d := &dry{db: db, limit: int64(limit), onProgress: onProgress, nodes: map[*graph.Node]*dryNode{}, tables: map[string]*dryTable{}, detached: map[string]*dryTable{}}
 	if err := d.plan(g.Nodes[resource]); err != nil {
-		return Estimate{}, err
+		return e, err
 	}
 	if err := d.root(ctx, encodedID); err != nil {
-		return Estimate{}, err
+		return e, err
 	}
 	for _, n := range d.order {
 		if err := d.expand(ctx, n); err != nil {
-			return Estimate{}, err
+			return e, err
 		}
 	}
-	estimate := d.estimate(d.order)
-	estimate.Loops, err = d.loops()
-	return estimate, err
+	e = d.estimate(d.order)
+	e.Loops, err = d.loops()
+	return e, err
 }
 
 // estimate draws up the balance. order is nil for an interim one.

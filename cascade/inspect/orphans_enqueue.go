@@ -37,8 +37,12 @@ type EnqueuedOrphans struct {
 // Statements on a pool: 10 of the catalog, then 6 per 500 rows of a resource: BEGIN, look for
 // the rows, look for their jobs, those of [queue.EnqueueMany], COMMIT; up to 500 more where a
 // collation takes keys for each other. Calling it again is safe.
-func EnqueueOrphans(ctx context.Context, db onerow.DB, plan schema.Plan, orphans []Orphan) (EnqueuedOrphans, error) {
-	var done EnqueuedOrphans
+func EnqueueOrphans(ctx context.Context, db onerow.DB, plan schema.Plan, orphans []Orphan) (done EnqueuedOrphans, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("cascade: enqueue orphans, %d are queued: %w", done.Queued+done.Open, err)
+		}
+	}()
 	ids, known := map[string][]string{}, map[[2]string]bool{}
 	for _, o := range orphans {
 		row := [2]string{o.Resource, o.ID}
@@ -50,32 +54,24 @@ func EnqueueOrphans(ctx context.Context, db onerow.DB, plan schema.Plan, orphans
 			ids[o.Resource] = append(ids[o.Resource], o.ID)
 		}
 	}
-	err := enqueueOrphans(ctx, db, plan, ids, &done)
-	if err != nil {
-		err = fmt.Errorf("cascade: enqueue orphans, %d are queued: %w", done.Queued+done.Open, err)
-	}
-	return done, err
-}
-
-func enqueueOrphans(ctx context.Context, db onerow.DB, plan schema.Plan, ids map[string][]string, done *EnqueuedOrphans) error {
 	if len(ids) == 0 {
-		return nil
+		return done, nil
 	}
 	resources := slices.Sorted(maps.Keys(ids))
 	for _, resource := range resources {
 		if _, err := plan.Node(resource); err != nil {
-			return err
+			return done, err
 		}
 	}
 	g, err := readGraph(ctx, db, plan)
 	if err != nil {
-		return err
+		return done, err
 	}
 	for _, resource := range resources {
 		for chunk := range slices.Chunk(ids[resource], idsAtOnce) {
 			now, err := enqueueMissing(ctx, db, g.Nodes[resource], chunk)
 			if err != nil {
-				return err
+				return done, err
 			}
 			done.Queued += now.Queued
 			done.Open += now.Open
@@ -83,7 +79,7 @@ func enqueueOrphans(ctx context.Context, db onerow.DB, plan schema.Plan, ids map
 			done.ReportOnly += now.ReportOnly
 		}
 	}
-	return nil
+	return done, nil
 }
 
 // enqueueMissing queues those that are missing, in one transaction. Its first statement

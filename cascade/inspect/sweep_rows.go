@@ -195,11 +195,7 @@ func (s *sweep) withoutObject(ctx context.Context, t assetTable, page []assetRow
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	gone := map[string]bool{}
-	for _, name := range missing {
-		gone[name] = true
-	}
-	page = slices.DeleteFunc(page, func(r assetRow) bool { return !gone[r.name] })
+	page = slices.DeleteFunc(page, func(r assetRow) bool { return !slices.Contains(missing, r.name) })
 	keys := make([]rowkey.Key, len(page))
 	for i, r := range page {
 		keys[i] = r.key

@@ -71,12 +71,6 @@ func equal[T any](of string, name func(T) string, next func(last T) ([]T, error)
 	}
 }
 
-func (p *Page) equalJobs(ctx context.Context, of string, state queue.State) ([]queue.Job, bool, error) {
-	return equal(of, jobDigest, func(last queue.Job) ([]queue.Job, error) {
-		return queue.List(ctx, p.db, queue.ListOptions{State: state, After: last.ID, Limit: 500})
-	})
-}
-
 func (p *Page) equalRows(ctx context.Context, of string) ([]queue.Parked, bool, error) {
 	return equal(of, rowDigest, func(last queue.Parked) ([]queue.Parked, error) {
 		return queue.ListParked(ctx, p.db, queue.ParkedOptions{Open: true, After: last.ID, Limit: 500})
@@ -88,7 +82,9 @@ func (p *Page) retryAll(ctx context.Context, r *http.Request, _ int64) (string, 
 	of := r.PathValue("digest")
 	all := tally{noun: "job", verb: "tried again"}
 	for _, state := range []queue.State{queue.Dead, queue.Leftovers} {
-		jobs, more, err := p.equalJobs(ctx, of, state)
+		jobs, more, err := equal(of, jobDigest, func(last queue.Job) ([]queue.Job, error) {
+			return queue.List(ctx, p.db, queue.ListOptions{State: state, After: last.ID, Limit: 500})
+		})
 		if err != nil {
 			return "", err
 		}
