@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -10,9 +9,6 @@ import (
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/schema"
 )
-
-// errEnough ends a search at its limit.
-var errEnough = errors.New("enough")
 
 // readGraph reads the tables of a plan, after its check.
 func readGraph(ctx context.Context, db onerow.DB, plan schema.Plan) (*graph.Graph, error) {

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/onerow/onerow"
@@ -72,22 +71,16 @@ const (
 // Errors: [schema.ErrInvalidPlan], [schema.ErrUnknownResource], [queue.ErrInvalidConfig] for a position that
 // is none of this search, and what workers say of a plan that does not fit the tables. A table that lacks the
 // index is refused.
-func Orphans(ctx context.Context, db onerow.DB, plan schema.Plan, o OrphanOptions, fn func(Orphan) error) error {
+func Orphans(ctx context.Context, db onerow.DB, plan schema.Plan, o OrphanOptions, fn func(Orphan) error) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("cascade: look for orphans: %w", err)
+		}
+	}()
 	if o.Page <= 0 {
 		o.Page = defaultOrphanPage
 	}
 	o.Page = min(o.Page, maxOrphanPage)
-	err := orphans(ctx, db, plan, o, fn)
-	if errors.Is(err, errEnough) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("cascade: look for orphans: %w", err)
-	}
-	return nil
-}
-
-func orphans(ctx context.Context, db onerow.DB, plan schema.Plan, o OrphanOptions, fn func(Orphan) error) error {
 	scans, err := orphanScans(ctx, db, plan, o.Table)
 	if err != nil {
 		return err
@@ -106,7 +99,7 @@ func orphans(ctx context.Context, db onerow.DB, plan schema.Plan, o OrphanOption
 			}
 			for _, found := range page.orphans {
 				if o.Limit > 0 && reported == o.Limit {
-					return errEnough
+					return nil
 				}
 				if err := fn(found); err != nil {
 					return err

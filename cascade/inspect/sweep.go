@@ -207,6 +207,9 @@ func (s *sweep) unreferenced(ctx context.Context, chunk []object) error {
 	return nil
 }
 
+// errEnough ends a sweep at its limit.
+var errEnough = errors.New("enough")
+
 // tell tells a finding, and ends the sweep at its limit.
 func (s *sweep) tell(f Finding) error {
 	s.found++
