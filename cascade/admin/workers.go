@@ -19,7 +19,7 @@ type WorkerStatus struct {
 	SeenAt time.Time `json:"seen_at"`
 	// Ago is how long ago that was, in microseconds, by the database's clock.
 	Ago time.Duration `json:"-"`
-	// Throttle is why it waits, as cascade.Observer.Throttled has it; "" if it does not.
+	// Throttle is why it waits, as cascade.Event has it; "" if it does not.
 	Throttle string `json:"throttle,omitempty"`
 	// JobID is the job that it worked then; 0 for none. One of them, if it works several.
 	JobID int64 `json:"job_id,omitempty"`
