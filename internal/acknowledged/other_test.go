@@ -11,9 +11,9 @@ var notSQL = map[string]map[string]string{
 		"key": "encoded",
 	},
 	"cascade": {
-		"name":   "Name names resource Deleted Detached Table",
-		"word":   "State",
-		"why":    "Reason",
+		"name":   "Name names resource Deleted Detached ParkedIn",
+		"word":   "Ended",
+		"why":    "Reason Throttled",
 		"answer": "Oldest Resource",
 	},
 	"cascade/admin": {
@@ -30,11 +30,11 @@ var notSQL = map[string]map[string]string{
 	},
 	"cascade/inspect": {
 		"name":   "names prefix resource encodedID Name OrphanOptions.Table Prefix",
-		"answer": "Tables Capped Detached CappedDetached Kind Table ID Key Columns Resource Values ReportOnly Edge Unindexed Why",
-		"page":   "After Next",
+		"answer": "Tables Capped Detached CappedDetached Kind Table ID Key Columns Resource Values ReportOnly Unindexed Why",
+		"page":   "After",
 	},
 	"cascade/page": {
-		"name":   "Name Prefix Secret",
+		"name":   "Name Prefix Tokens",
 		"answer": "Database",
 	},
 	"cascade/queue": {
