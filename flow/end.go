@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
@@ -160,8 +161,5 @@ func Owners(ctx context.Context, db onerow.DB, flow string) ([]Owner, error) {
 		all = append(all, o)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("flow: owners of flow %q: %w", flow, err)
-	}
-	return all, nil
+	return all, errtext.Wrap(err, "flow: owners of flow %q", flow)
 }

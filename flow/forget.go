@@ -3,10 +3,10 @@ package flow
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/purge"
 )
 
@@ -34,7 +34,7 @@ func Forget(ctx context.Context, db onerow.DB, age time.Duration, limit int) (in
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("flow: forget: %w", err)
+		return 0, errtext.Wrap(err, "flow: forget")
 	}
 	for n, r := range ended {
 		if err := r.forget(ctx, db, age); err != nil {
@@ -47,10 +47,7 @@ func Forget(ctx context.Context, db onerow.DB, age time.Duration, limit int) (in
 // ToForget is how many request ids Forget would remove, limit at most. One statement.
 func ToForget(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
 	n, err := purge.Table{Find: sqlEnded}.Waiting(ctx, db, limit, age.Microseconds())
-	if err != nil {
-		return 0, fmt.Errorf("flow: count what is to be forgotten: %w", err)
-	}
-	return n, nil
+	return n, errtext.Wrap(err, "flow: count what is to be forgotten")
 }
 
 func (r Run) forget(ctx context.Context, db onerow.DB, age time.Duration) error {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 )
 
 const (
@@ -46,7 +47,7 @@ func (r Run) wrap(verb string, err error) error {
 	if err == nil || errors.As(err, &owned) || errors.As(err, &lost) { // they say all
 		return err
 	}
-	return fmt.Errorf("flow: %s stage %q of flow %q for request %q: %w", verb, r.Stage, r.Flow, r.RequestID, err)
+	return errtext.Wrap(err, "flow: %s stage %q of flow %q for request %q", verb, r.Stage, r.Flow, r.RequestID)
 }
 
 // Status is what became of a request id.

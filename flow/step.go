@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
@@ -39,7 +40,7 @@ func StepID(r Run, name string) (string, error) {
 	}
 	id, err := onerow.EncodeKey(r.Flow, r.Stage, r.RequestID, name)
 	if err != nil {
-		return "", fmt.Errorf("%w: step %q of flow %q: %w", ErrInvalidArgument, name, r.Flow, err)
+		return "", errtext.Errorf("%w: step %q of flow %q: %w", ErrInvalidArgument, name, r.Flow, err)
 	}
 	return id, nil
 }

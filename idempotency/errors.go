@@ -3,6 +3,7 @@ package idempotency
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -60,8 +61,10 @@ type Error struct {
 	text string
 }
 
-// Error says what happened, and what to do.
-func (e *Error) Error() string { return "idempotency: " + e.text }
+// Error says what happened, and what to do. A cause does not name the package again.
+func (e *Error) Error() string {
+	return "idempotency: " + strings.ReplaceAll(e.text, "idempotency: ", "")
+}
 
 // Unwrap returns the kind and the cause.
 func (e *Error) Unwrap() []error {

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"unicode/utf8"
 
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/exactjson"
 )
 
@@ -23,7 +24,7 @@ func jsonOf(msg any) (data []byte, err error) {
 		data = m
 	default:
 		if data, err = exactjson.Marshal(msg); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrField, err)
+			return nil, errtext.Errorf("%w: %w", ErrField, err)
 		}
 	}
 	return data, nil
@@ -35,13 +36,13 @@ func treeOf(data []byte) (any, error) {
 		return nil, fmt.Errorf("%w: its JSON is not valid UTF-8", ErrField)
 	}
 	if err := json.Unmarshal(data, new(json.RawMessage)); err != nil { // of any depth it is not, either
-		return nil, fmt.Errorf("%w: %w", ErrField, err)
+		return nil, errtext.Errorf("%w: %w", ErrField, err)
 	}
 	r := reader{data: data, d: json.NewDecoder(bytes.NewReader(data))}
 	r.d.UseNumber()
 	tree, err := r.value()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrField, err)
+		return nil, errtext.Errorf("%w: %w", ErrField, err)
 	}
 	return tree, nil
 }

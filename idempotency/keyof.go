@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/exactjson"
 )
 
@@ -80,7 +81,7 @@ func writeTree(h hash.Hash, v any) error {
 	case json.Number:
 		text, err := exactjson.Number(v.String())
 		if err != nil {
-			return fmt.Errorf("%w: %w", ErrField, err)
+			return errtext.Errorf("%w: %w", ErrField, err)
 		}
 		writeText(h, 'n', text)
 	case unclear:

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/onerow/onerow/internal/errtext"
 )
 
 // Options change one call. Each field names the verbs that take it; the others answer [ErrInvalid].
@@ -91,7 +93,7 @@ func (k *Keys) newCall(key Key, takes string, opts []Options) (*call, error) {
 	default:
 		sum, earlier, err := hashOf(p)
 		if err != nil {
-			return nil, fmt.Errorf("idempotency: the payload: %w", err)
+			return nil, errtext.Wrap(err, "idempotency: the payload")
 		}
 		c.fingerprint, c.former = sum[:], [][sha256.Size]byte{earlier}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/exactjson"
 )
 
@@ -40,7 +41,7 @@ func (k *Keys) encode(ctx context.Context, db onerow.DB, key Key, v, replay any)
 	data, err := exactjson.RoundTrip(v, replay)
 	switch {
 	case err != nil:
-		return stored{}, fmt.Errorf("%w: a %T of the key %s: %w", ErrCodec, v, key, err)
+		return stored{}, errtext.Errorf("%w: a %T of the key %s: %w", ErrCodec, v, key, err)
 	case len(data) <= k.cfg.MaxResult:
 		return stored{data: data}, nil
 	case k.cfg.References == nil:
@@ -48,7 +49,7 @@ func (k *Keys) encode(ctx context.Context, db onerow.DB, key Key, v, replay any)
 	}
 	ref, err := k.cfg.References.Store(ctx, db, key, data)
 	if err != nil {
-		return stored{}, fmt.Errorf("idempotency: store the result of the key %s, %d bytes, by reference: %w", key, len(data), err)
+		return stored{}, errtext.Wrap(err, "idempotency: store the result of the key %s, %d bytes, by reference", key, len(data))
 	}
 	if len(ref) > longestReference {
 		return stored{}, fmt.Errorf("%w: the reference to the result of the key %s has %d bytes, %d fit", ErrInvalid, key, len(ref), longestReference)
@@ -75,11 +76,11 @@ func (k *Keys) decode(ctx context.Context, db onerow.DB, key Key, s stored, v an
 		}
 		var err error
 		if data, err = k.cfg.References.Load(ctx, db, string(s.data)); err != nil {
-			return fmt.Errorf("idempotency: load the result of the key %s by its reference %q: %w", key, s.data, err)
+			return errtext.Wrap(err, "idempotency: load the result of the key %s by its reference %q", key, s.data)
 		}
 	}
 	if err := json.Unmarshal(data, v); err != nil {
-		return fmt.Errorf("%w: the result of the key %s into a %T: %w", ErrCodec, key, v, err)
+		return errtext.Errorf("%w: the result of the key %s into a %T: %w", ErrCodec, key, v, err)
 	}
 	return nil
 }

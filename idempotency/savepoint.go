@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
@@ -30,7 +31,7 @@ func (d *doCall[T]) enter(ctx context.Context, tx *onerow.Tx) (v T, said *verdic
 		return v, nil, err
 	}
 	if ended := endedTx(ctx, tx, err); ended != nil {
-		return v, nil, fmt.Errorf("%w (the function: %w)", ended, err)
+		return v, nil, errtext.Errorf("%w (the function: %w)", ended, err)
 	}
 	return v, said, nil
 }

@@ -3,10 +3,10 @@ package idempotency
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
@@ -67,7 +67,7 @@ func (c *call) busy(ctx context.Context, err error) (again bool, _ error) {
 	case errors.Is(err, onerow.ErrOutcomeUnknown):
 		c.unknown = err
 	case c.unknown != nil && !mysqlerr.Answers(err):
-		err = &onerow.OutcomeUnknownError{Err: fmt.Errorf("%w (and then: %w)", c.unknown, err)}
+		err = errtext.Errorf("%w (and then: %w)", c.unknown, err)
 	}
 	var wait *keyWait
 	if !errors.As(last, &wait) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/recount"
 	"github.com/onerow/onerow/quota"
 )
@@ -78,10 +79,7 @@ func (r *Rule) look(ctx context.Context, db onerow.DB, o recount.Owner, amount i
 		refusal, err = r.refusal(ctx, tx, o, amount, now)
 		return err
 	})
-	if err != nil {
-		return nil, false, fmt.Errorf("limit: look at %q of owner %s: %w", r.name, o.Key, err)
-	}
-	return refusal, room, nil
+	return refusal, room, errtext.Wrap(err, "limit: look at %q of owner %s", r.name, o.Key)
 }
 
 // renew brings an owner's room up to date: the maximum, expired reservations, and the count where it is due

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"sync"
 
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/recount"
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/schema"
@@ -47,7 +48,7 @@ func New(plan schema.Plan, name string, maximum quota.Limit) (*Rule, error) {
 			known = append(known, l.Name)
 		}
 	}
-	return nil, fmt.Errorf("%w: %q; the plan has %q", ErrUnknown, name, known)
+	return nil, fmt.Errorf("%w as %q; the plan has %q", ErrUnknown, name, known)
 }
 
 func newRule(res schema.Resource, l schema.Limit, maximum quota.Limit) (*Rule, error) {
@@ -69,7 +70,7 @@ func (r *Rule) Resource() string { return r.resource }
 func (r *Rule) encode(owner []any) (recount.Owner, error) {
 	o, err := r.owner.Encode(owner)
 	if err != nil {
-		return o, fmt.Errorf("limit %q: %w", r.name, err)
+		return o, errtext.Wrap(err, "limit: an owner of %q", r.name)
 	}
 	return o, nil
 }

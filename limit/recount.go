@@ -2,9 +2,9 @@ package limit
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/recount"
 )
 
@@ -25,10 +25,7 @@ func (r *Rule) Changed(ctx context.Context, db onerow.DB, owner ...any) error {
 			return r.deal(ctx, tx, o, now)
 		})
 	}
-	if err != nil {
-		return fmt.Errorf("limit: a new maximum of %q: %w", r.name, err)
-	}
-	return nil
+	return errtext.Wrap(err, "limit: a new maximum of %q", r.name)
 }
 
 // Recount counts what an owner has and sets the room right, whatever was there before. Nobody takes from the
@@ -36,7 +33,7 @@ func (r *Rule) Changed(ctx context.Context, db onerow.DB, owner ...any) error {
 func (r *Rule) Recount(ctx context.Context, db onerow.DB, owner ...any) error {
 	o, err := r.encode(owner)
 	if err != nil {
-		return fmt.Errorf("limit: count %q: %w", r.name, err)
+		return errtext.Wrap(err, "limit: count %q", r.name)
 	}
 	_, err = r.recount(ctx, db, o)
 	return err
@@ -51,10 +48,7 @@ func (r *Rule) recount(ctx context.Context, db onerow.DB, o recount.Owner) (drif
 		}
 		return err
 	})
-	if err != nil {
-		return 0, fmt.Errorf("limit: count %q of owner %s: %w", r.name, o.Key, err)
-	}
-	return drift, nil
+	return drift, errtext.Wrap(err, "limit: count %q of owner %s", r.name, o.Key)
 }
 
 // sqlState reads a range of the primary key. Plain read.
@@ -75,7 +69,7 @@ func (r *Rule) Look(ctx context.Context, db onerow.DB, owner ...any) (State, err
 		err = onerow.QueryRow(ctx, db, sqlState, []any{r.name, []byte(o.Key)}, &room, &maximum, &version)
 	}
 	if err != nil {
-		return State{}, fmt.Errorf("limit: look at %q: %w", r.name, err)
+		return State{}, errtext.Wrap(err, "limit: look at %q", r.name)
 	}
 	switch {
 	case version == 0 || maximum-room > 3*MaxAmount: // more than can be counted

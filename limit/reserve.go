@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/internal/recount"
 )
@@ -55,7 +56,7 @@ func (r *Rule) Reserve(ctx context.Context, db onerow.DB, key string, amount int
 		})
 	})
 	if err != nil {
-		return false, fmt.Errorf("limit: reserve %d of %q: %w", amount, r.name, err)
+		return false, errtext.Wrap(err, "limit: reserve %d of %q", amount, r.name)
 	}
 	return replayed, nil
 }
@@ -141,10 +142,7 @@ func (r *Rule) Cancel(ctx context.Context, db onerow.DB, key string, owner ...an
 	if err == nil {
 		err = r.drop(ctx, db, o, key, "")
 	}
-	if err != nil {
-		return fmt.Errorf("limit: cancel a reservation of %q: %w", r.name, err)
-	}
-	return nil
+	return errtext.Wrap(err, "limit: cancel a reservation of %q", r.name)
 }
 
 // drop gives the room back first and deletes then: in the order in which a look locks.

@@ -5,12 +5,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/recount"
 )
 
@@ -123,7 +123,7 @@ func (s *Sweeper) expired(ctx context.Context, l *lap, res *SweepResult) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("limit: reservations of %q that are over: %w", r.name, err)
+		return errtext.Wrap(err, "limit: reservations of %q that are over", r.name)
 	}
 	if l.over = 0; len(over) == s.config.Batch {
 		l.over, res.More = last, true
@@ -134,7 +134,7 @@ func (s *Sweeper) expired(ctx context.Context, l *lap, res *SweepResult) error {
 			err = r.drop(ctx, s.db, owner, o.key, ifOver)
 		}
 		if err != nil {
-			return fmt.Errorf("limit: a reservation of %q for owner %s: %w", r.name, o.owner, err)
+			return errtext.Wrap(err, "limit: a reservation of %q for owner %s", r.name, o.owner)
 		}
 		res.Expired++
 		return nil
@@ -169,7 +169,7 @@ func (s *Sweeper) count(ctx context.Context, r *Rule, last *string, res *SweepRe
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("limit: owners that are to be counted: %w", err)
+		return errtext.Wrap(err, "limit: owners that are to be counted")
 	}
 	if *last = ""; len(owners) == s.config.Batch {
 		*last, res.More = owners[len(owners)-1], true

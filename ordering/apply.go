@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 )
 
 // sqlLock makes the context row or locks it, exclusively and by the primary key, until
@@ -53,7 +54,7 @@ func (g Guard[S]) Apply(ctx context.Context, db onerow.DB, m Message, fn Func[S]
 		return g.release(ctx, tx, m.Stream, fn, &res)
 	})
 	if err != nil {
-		return Result[S]{}, fmt.Errorf("ordering: message %d of stream %q: %w", m.Sequence, m.Stream, err)
+		return Result[S]{}, errtext.Wrap(err, "ordering: message %d of stream %q", m.Sequence, m.Stream)
 	}
 	// Refused messages too: the call that closed the gap may have died in between.
 	if joined || res.Row.Held == 0 || res.Outcome == Held {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/ident"
 )
 
@@ -38,7 +39,7 @@ type Change struct {
 func (g ByTime) check(columns ...string) error {
 	for _, name := range append(columns, g.Table, g.ID, g.At) {
 		if err := ident.Check(name); err != nil {
-			return fmt.Errorf("%w: table %q: %w", ErrInvalidArgument, g.Table, err)
+			return errtext.Errorf("%w: table %q: %w", ErrInvalidArgument, g.Table, err)
 		}
 	}
 	return nil
@@ -95,7 +96,7 @@ func (g ByTime) Update(ctx context.Context, db onerow.DB, id any, at time.Time, 
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("ordering: update %s %v: %w", g.Table, id, err)
+		return "", errtext.Wrap(err, "ordering: update %s %v", g.Table, id)
 	}
 	return out, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/ident"
 )
 
@@ -19,10 +20,7 @@ func (g ByTime) Verify(ctx context.Context, db onerow.DB) error {
 	}
 	// A row of NULL, whose type is the column's. With the table itself, ON FALSE, MariaDB reads all of it.
 	query := "SELECT g." + ident.Quote(g.At) + " FROM (SELECT 1 AS n) AS one LEFT JOIN (SELECT " + ident.Quote(g.At) + " FROM " + ident.Quote(g.Table) + " LIMIT 0) AS g ON TRUE"
-	if err := onerow.Query(ctx, db, query, nil, g.fits); err != nil {
-		return fmt.Errorf("ordering: verify table %s: %w", g.Table, err)
-	}
-	return nil
+	return errtext.Wrap(onerow.Query(ctx, db, query, nil, g.fits), "ordering: verify table %s", g.Table)
 }
 
 func (g ByTime) wanted() string {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/dbtext"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
@@ -54,7 +55,7 @@ func Park(ctx context.Context, db onerow.DB, queue, messageID string, payload []
 	if errors.As(cause, &conflict) {
 		text, err := json.Marshal(conflict.losing) // numbers, and texts that are UTF-8: see textOf
 		if err != nil {
-			return false, fmt.Errorf("ordering: park message %q of %s: %w", messageID, queue, err)
+			return false, errtext.Wrap(err, "ordering: park message %q of %s", messageID, queue)
 		}
 		losing = dbtext.Arg(string(text))
 	}
@@ -66,10 +67,7 @@ func Park(ctx context.Context, db onerow.DB, queue, messageID string, payload []
 		}
 		return err
 	})
-	if err != nil {
-		return false, fmt.Errorf("ordering: park message %q of %s: %w", messageID, queue, err)
-	}
-	return fresh, nil
+	return fresh && err == nil, errtext.Wrap(err, "ordering: park message %q of %s", messageID, queue)
 }
 
 // cut keeps a reason within its column; the end of a text may be cut, not of data.
@@ -98,10 +96,7 @@ func DeadLetters(ctx context.Context, db onerow.DB, queue string, after int64, l
 		all = append(all, d)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("ordering: dead letters of %s: %w", queue, err)
-	}
-	return all, nil
+	return all, errtext.Wrap(err, "ordering: dead letters of %s", queue)
 }
 
 // sqlTake: by the primary key.
@@ -112,8 +107,5 @@ const sqlTake = `DELETE FROM onerow_dead_letter WHERE id = ?`
 // may go on. One statement.
 func Settle(ctx context.Context, tx onerow.DB, id int64) (bool, error) {
 	n, err := onerow.Affected(ctx, tx, sqlTake, id)
-	if err != nil {
-		return false, fmt.Errorf("ordering: settle dead letter %d: %w", id, err)
-	}
-	return n == 1, nil
+	return n == 1, errtext.Wrap(err, "ordering: settle dead letter %d", id)
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/purge"
 )
 
@@ -46,12 +46,12 @@ func eachConsumer(ctx context.Context, db onerow.DB, age time.Duration, limit in
 			return total, nil
 		}
 		if err != nil {
-			return total, fmt.Errorf("ordering: look for consumers: %w", err)
+			return total, errtext.Wrap(err, "ordering: look for consumers")
 		}
 		n, err := fn(ctx, db, limit-int(total), consumer, age.Microseconds())
 		total += n
 		if err != nil {
-			return total, fmt.Errorf("ordering: old messages of consumer %q: %w", consumer, err)
+			return total, errtext.Wrap(err, "ordering: old messages of consumer %q", consumer)
 		}
 	}
 	return total, nil

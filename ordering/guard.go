@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/exactjson"
 )
 
@@ -121,7 +122,7 @@ func encodeState[S any](stream string, state S) (raw []byte, next S, err error) 
 	raw, err = exactjson.RoundTrip(state, &next)
 	switch {
 	case err != nil:
-		return nil, next, fmt.Errorf("%w %q cannot be stored: %w", ErrState, stream, err)
+		return nil, next, errtext.Errorf("%w %q cannot be stored: %w", ErrState, stream, err)
 	case len(raw) > maxBlob:
 		return nil, next, fmt.Errorf("%w %q has %d bytes as JSON, %d fit", ErrState, stream, len(raw), maxBlob)
 	}
@@ -133,7 +134,7 @@ func decodeState(stream string, raw []byte, state any) error {
 		return nil
 	}
 	if err := json.Unmarshal(raw, state); err != nil {
-		return fmt.Errorf("%w %q is not what this consumer stores: %w", ErrState, stream, err)
+		return errtext.Errorf("%w %q is not what this consumer stores: %w", ErrState, stream, err)
 	}
 	return nil
 }

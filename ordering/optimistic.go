@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/exactjson"
 )
 
@@ -38,7 +39,7 @@ func UpdateIfUnchanged[T any](ctx context.Context, db onerow.DB, what string,
 	for joined := false; len(conflict.losing) < attempts && !joined; {
 		row, version, err := read(ctx, db)
 		if err != nil {
-			return res, fmt.Errorf("ordering: read %s: %w", what, err)
+			return res, errtext.Wrap(err, "ordering: read %s", what)
 		}
 		wanted, err := decide(ctx, row)
 		if err != nil {
@@ -51,7 +52,7 @@ func UpdateIfUnchanged[T any](ctx context.Context, db onerow.DB, what string,
 			return err
 		})
 		if err != nil {
-			return res, fmt.Errorf("ordering: write %s: %w", what, err)
+			return res, errtext.Wrap(err, "ordering: write %s", what)
 		}
 		if n > 0 {
 			return onerow.Result[T]{Row: wanted, Changed: true}, nil
@@ -59,7 +60,7 @@ func UpdateIfUnchanged[T any](ctx context.Context, db onerow.DB, what string,
 		before, berr := textOf(row)
 		after, aerr := textOf(wanted)
 		if err := errors.Join(berr, aerr); err != nil {
-			return res, fmt.Errorf("ordering: %s: %w", what, err)
+			return res, errtext.Wrap(err, "ordering: %s", what)
 		}
 		conflict.losing = append(conflict.losing, losing{version, before, after})
 	}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 )
 
 // sqlRead: by the primary key; locks nothing.
@@ -24,7 +24,7 @@ func (g Guard[S]) Read(ctx context.Context, db onerow.DB, stream string) (Contex
 		err = onerow.ErrNotFound
 	}
 	if err != nil {
-		return Context[S]{}, fmt.Errorf("ordering: stream %q of consumer %q: %w", stream, g.Consumer, err)
+		return Context[S]{}, errtext.Wrap(err, "ordering: stream %q of consumer %q", stream, g.Consumer)
 	}
 	return c, nil
 }
@@ -59,8 +59,5 @@ func (g Guard[S]) Waiting(ctx context.Context, db onerow.DB, limit int) ([]HeldS
 		all = append(all, s)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("ordering: waiting streams of consumer %q: %w", g.Consumer, err)
-	}
-	return all, nil
+	return all, errtext.Wrap(err, "ordering: waiting streams of consumer %q", g.Consumer)
 }

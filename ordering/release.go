@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 )
 
 // All by a range of the primary key, under the lock of the stream's context row.
@@ -52,7 +53,7 @@ func (g Guard[S]) release(ctx context.Context, db onerow.DB, stream string, fn F
 			failed, limit = held, r.again
 			continue
 		case err != nil:
-			return fmt.Errorf("ordering: release stream %q: %w", stream, err)
+			return errtext.Wrap(err, "ordering: release stream %q", stream)
 		}
 		res.Released += r.applied
 		if r.applied > 0 {
@@ -92,7 +93,7 @@ func (g Guard[S]) releaseBatch(ctx context.Context, tx *onerow.Tx, stream string
 		}
 		if err != nil {
 			r.again = i
-			return r, &StreamError{fmt.Errorf("%w: message %d, which holds stream %q: %w", ErrHeld, m.Sequence, stream, err), stream, m.Sequence}
+			return r, &StreamError{errtext.Errorf("%w: message %d, which holds stream %q: %w", ErrHeld, m.Sequence, stream, err), stream, m.Sequence}
 		}
 		c.Last = m.Sequence
 	}
@@ -128,10 +129,7 @@ func (g Guard[S]) heldFrom(ctx context.Context, tx *onerow.Tx, stream string, c 
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read parked messages: %w", err)
-	}
-	return messages, nil
+	return messages, errtext.Wrap(err, "read parked messages")
 }
 
 // sqlSkip: by the primary key, and only from where the operator saw the stream. The
@@ -167,7 +165,7 @@ func (g Guard[S]) Skip(ctx context.Context, db onerow.DB, stream string, last in
 		return err
 	})
 	if err != nil {
-		return false, fmt.Errorf("ordering: skip behind %d in stream %q: %w", last, stream, err)
+		return false, errtext.Wrap(err, "ordering: skip behind %d in stream %q", last, stream)
 	}
 	_, err = g.Release(ctx, db, stream, fn)
 	return skipped, err

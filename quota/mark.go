@@ -5,10 +5,10 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/recount"
 )
 
@@ -40,7 +40,7 @@ func MarkStmt(resource string, owner ...any) (onerow.Stmt, error) {
 func encodeMark(resource string, owner []any) (string, error) {
 	key, err := onerow.EncodeKey(owner...)
 	if err != nil {
-		return "", fmt.Errorf("quota: mark an owner of %s: %w", resource, err)
+		return "", errtext.Wrap(err, "quota: mark an owner of %s", resource)
 	}
 	return key, nil
 }
@@ -55,7 +55,7 @@ func (r *Rule) marked(ctx context.Context, db onerow.DB, o recount.Owner) (bool,
 	case errors.Is(err, sql.ErrNoRows):
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("quota: look for marks of owner %s of %s: %w", o.Key, r.resource, err)
+		return false, errtext.Wrap(err, "quota: look for marks of owner %s of %s", o.Key, r.resource)
 	}
 	return true, nil
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/internal/recount"
 )
@@ -51,7 +51,7 @@ type Result struct {
 func (r *Rule) Recalculate(ctx context.Context, db onerow.DB, owner ...any) (Result, error) {
 	o, err := r.owner.Encode(owner)
 	if err != nil {
-		return Result{}, fmt.Errorf("quota: recalculate an owner of %s: %w", r.resource, err)
+		return Result{}, errtext.Wrap(err, "quota: recalculate an owner of %s", r.resource)
 	}
 	return r.recalculateAll(ctx, db, o)
 }
@@ -68,7 +68,7 @@ func (r *Rule) recalculateAll(ctx context.Context, db onerow.DB, o recount.Owner
 			return err
 		})
 		if err != nil {
-			return total, fmt.Errorf("quota: recalculate owner %s of %s: %w", o.Key, r.resource, err)
+			return total, errtext.Wrap(err, "quota: recalculate owner %s of %s", o.Key, r.resource)
 		}
 		total.Changed += sum(step.changed)
 		total.Marks += sum(step.marks)
@@ -84,7 +84,7 @@ func (r *Rule) recalculateAll(ctx context.Context, db onerow.DB, o recount.Owner
 func (r *Rule) Settle(ctx context.Context, db onerow.DB, owner ...any) error {
 	o, err := r.owner.Encode(owner)
 	if err != nil {
-		return fmt.Errorf("quota: settle an owner of %s: %w", r.resource, err)
+		return errtext.Wrap(err, "quota: settle an owner of %s", r.resource)
 	}
 	return r.settle(ctx, db, o)
 }
@@ -156,10 +156,7 @@ func (r *Rule) recalculate(ctx context.Context, tx *onerow.Tx, o recount.Owner) 
 		writes = append(writes, onerow.Stmt{Query: sqlTouch, Args: []any{r.resource, o.Key}})
 	}
 	s.again, s.postponed = again && !tx.Joined(), again && tx.Joined()
-	if err := packet.ExecLast(ctx, tx, writes...); err != nil {
-		return s, fmt.Errorf("write flags and settle marks: %w", err)
-	}
-	return s, nil
+	return s, errtext.Wrap(packet.ExecLast(ctx, tx, writes...), "write flags and settle marks")
 }
 
 // The row's generation as this transaction sees it. Plain read, primary key.
@@ -168,10 +165,10 @@ const sqlGeneration = `SELECT generation FROM onerow_quota_owner WHERE resource 
 func (r *Rule) generation(ctx context.Context, tx *onerow.Tx, o recount.Owner) (int64, error) {
 	var generation int64
 	err := onerow.QueryRow(ctx, tx, sqlGeneration, []any{r.resource, o.Key}, &generation)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, fmt.Errorf("read the generation: %w", err)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
 	}
-	return generation, nil
+	return generation, errtext.Wrap(err, "read the generation")
 }
 
 // It locks the owner's row exclusively until the transaction ends, so the next recalculation of the same
@@ -200,10 +197,7 @@ func (r *Rule) bump(ctx context.Context, tx *onerow.Tx, o recount.Owner) (genera
 		}
 		return nil
 	})
-	if err != nil {
-		return 0, nil, fmt.Errorf("bump the generation and read the marks: %w", err)
-	}
-	return generation, marks, nil
+	return generation, marks, errtext.Wrap(err, "bump the generation and read the marks")
 }
 
 // The owner's row is locked by the bump already.

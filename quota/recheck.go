@@ -3,10 +3,10 @@ package quota
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/recount"
 )
 
@@ -32,7 +32,7 @@ func (s *Sweeper) recheck(ctx context.Context, l *lap, res *SweepResult) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("quota: owners of %s that changed lately: %w", l.rule.resource, err)
+		return errtext.Wrap(err, "quota: owners of %s that changed lately", l.rule.resource)
 	}
 	if l.running = len(owners) == s.config.Batch; l.running {
 		res.More = true
@@ -54,7 +54,7 @@ func (s *Sweeper) recheck(ctx context.Context, l *lap, res *SweepResult) error {
 func (s *Sweeper) recheckOwner(ctx context.Context, rule *Rule, key string) (corrected bool, err error) {
 	o, err := rule.owner.Decode(key)
 	if err != nil {
-		return false, fmt.Errorf("quota: owner of %s: %w", rule.resource, err)
+		return false, errtext.Wrap(err, "quota: owner of %s", rule.resource)
 	}
 	var wrong wrongRows
 	// It writes nothing, so it may run again after a lost COMMIT, too.
@@ -63,7 +63,7 @@ func (s *Sweeper) recheckOwner(ctx context.Context, rule *Rule, key string) (cor
 		return err
 	})
 	if err != nil {
-		return false, fmt.Errorf("quota: check owner %s of %s: %w", key, rule.resource, err)
+		return false, errtext.Wrap(err, "quota: check owner %s of %s", key, rule.resource)
 	}
 	if wrong.count() == 0 {
 		return false, nil

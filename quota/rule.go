@@ -50,7 +50,7 @@ func LimitQuery(query string) Limit {
 		case errors.Is(err, sql.ErrNoRows):
 			return 0, fmt.Errorf("%w: its limit's query found no row", ErrNoOwner)
 		case err != nil:
-			return 0, fmt.Errorf("query the limit: %w", err)
+			return 0, fmt.Errorf("its query: %w", err)
 		case !limit.Valid:
 			return Unlimited, nil
 		}

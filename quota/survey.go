@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/internal/recount"
@@ -155,10 +156,7 @@ func (r *Rule) find(ctx context.Context, tx *onerow.Tx, query string, of ...any)
 		}
 		return nil
 	})
-	if err != nil {
-		return wrongRows{}, fmt.Errorf("find wrong flags: %w", err)
-	}
-	return w, nil
+	return w, errtext.Wrap(err, "find wrong flags")
 }
 
 // flips set the flags of the wrong rows, in statements of at most chunk rows.

@@ -5,13 +5,13 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"sync"
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/recount"
 )
 
@@ -141,7 +141,7 @@ func (s *Sweeper) settle(ctx context.Context, l *lap, res *SweepResult) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("quota: owners of %s with marks: %w", l.rule.resource, err)
+		return errtext.Wrap(err, "quota: owners of %s with marks", l.rule.resource)
 	}
 	// A full batch has more behind it; otherwise the next lap begins.
 	if l.mark = 0; marks == s.config.Batch {
@@ -150,7 +150,7 @@ func (s *Sweeper) settle(ctx context.Context, l *lap, res *SweepResult) error {
 	return recount.Each(ctx, owners, &res.Failed, func(key string) error {
 		o, err := l.rule.owner.Decode(key)
 		if err != nil {
-			err = fmt.Errorf("quota: owner of a mark of %s: %w", l.rule.resource, err)
+			err = errtext.Wrap(err, "quota: owner of a mark of %s", l.rule.resource)
 		} else {
 			err = l.rule.settle(ctx, s.db, o)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -70,7 +71,7 @@ func (r *untyped) hold(ctx context.Context, db onerow.DB, c cancelling, err erro
 	herr := queue.Hold(ctx, db, r.res.Name, c.key, c.deletionID, "cancelled, and it cannot come back: "+err.Error())
 	switch {
 	case herr != nil:
-		return fmt.Errorf("%w (and its deletion could not be held: %w)", err, herr)
+		return errtext.Errorf("%w (and its deletion could not be held: %w)", err, herr)
 	case c.joined:
 		return fmt.Errorf("%w (its deletion is held if the caller's transaction is committed; else it goes on)", err)
 	}
@@ -112,7 +113,7 @@ func (r *untyped) cancelTx(ctx context.Context, tx *onerow.Tx, id any, c *cancel
 		case place != "trash" && place != "":
 			return back{}, errMoved
 		}
-		return back{}, fmt.Errorf("%w: %w", ErrTooLate, err)
+		return back{}, errtext.Errorf("%w: %w", ErrTooLate, err)
 	}
 	if err != nil {
 		return back{}, err

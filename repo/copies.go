@@ -3,12 +3,12 @@ package repo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/names"
 )
 
@@ -42,7 +42,7 @@ func (r *untyped) underFreeName(ctx context.Context, db onerow.DB, c call, try f
 			return res, err
 		}
 		if n == maxNames {
-			return result{}, fmt.Errorf("%w for %s %s after %d tries; try again when fewer are named at once: %w", ErrNoFreeName, r.res.Name, r.show(c.id), maxNames, refusal.err)
+			return result{}, errtext.Errorf("%w for %s %s after %d tries; try again when fewer are named at once: %w", ErrNoFreeName, r.res.Name, r.show(c.id), maxNames, refusal.err)
 		}
 		next, err := r.nextName(ctx, db, refusal)
 		duplicate, noHolder := errors.AsType[*duplicateError](err)

@@ -11,6 +11,7 @@ import (
 	"reflect"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 )
 
 // Cursor is where a page ended. The zero value is the beginning of the list. Its
@@ -53,7 +54,7 @@ func (r *untyped) position(l *listing, c Cursor) (p position, err error) {
 		p, err = r.unseal(l, c)
 	}
 	if err != nil {
-		return p, fmt.Errorf("%w: %q: %w", ErrInvalidCursor, c, err)
+		return p, errtext.Errorf("%w: %q: %w", ErrInvalidCursor, c, err)
 	}
 	return p, nil
 }

@@ -243,7 +243,7 @@ func (f fields) args(row reflect.Value, of []field) ([]any, error) {
 			v, err = value(is)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("repo: the value for column %q: %w", fl.column, err)
+			return nil, fmt.Errorf("the value for column %q: %w", fl.column, err)
 		}
 		if raw, isBytes := v.([]byte); isBytes && fl.json && raw != nil {
 			v = json.RawMessage(raw) // MySQL takes no JSON from binary text, as which bytes travel

@@ -3,9 +3,9 @@ package repo
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/quota"
@@ -153,7 +153,7 @@ func (r *untyped) insertRow(ctx context.Context, tx *onerow.Tx, w newRow) (res r
 	if !r.makesIDs() {
 		id, err := done.LastInsertId()
 		if err != nil {
-			return res, fmt.Errorf("repo: the id of the new %s: %w", r.res.Name, err)
+			return res, errtext.Wrap(err, "repo: the id of the new %s", r.res.Name)
 		}
 		return r.made(w, id)
 	}
@@ -193,7 +193,7 @@ func (r *untyped) made(w newRow, id int64) (result, error) {
 			err = r.fields.id.typ.Set(res.row.FieldByIndex(r.fields.id.index), key)
 		}
 		if err != nil {
-			return res, fmt.Errorf("repo: the id of the new %s: %w", r.res.Name, err)
+			return res, errtext.Wrap(err, "repo: the id of the new %s", r.res.Name)
 		}
 	}
 	if r.res.Named() {

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
 )
@@ -86,7 +87,7 @@ func (c listColumn) value(v any) (any, error) {
 	converted, err := c.convert(rv)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%w: %q, which is %s: %w", ErrInvalidFilter, c.name, c.declared, err)
+		return nil, errtext.Errorf("%w: %q, which is %s: %w", ErrInvalidFilter, c.name, c.declared, err)
 	case isNull(converted):
 		return nil, nil
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/jmoiron/sqlx/reflectx"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/purge"
 )
 
@@ -178,17 +179,11 @@ func PurgeRequests(ctx context.Context, db onerow.DB, age time.Duration, limit i
 		return 0, fmt.Errorf("%w: purging requests older than %v, %d at most", ErrUnsupported, age, limit)
 	}
 	n, err := oldRequests.Purge(ctx, db, limit, age.Microseconds())
-	if err != nil {
-		return n, fmt.Errorf("repo: purge requests: %w", err)
-	}
-	return n, nil
+	return n, errtext.Wrap(err, "repo: purge requests")
 }
 
 // RequestsToPurge is how many request ids are older than age, limit at most. One statement.
 func RequestsToPurge(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
 	n, err := oldRequests.Waiting(ctx, db, limit, age.Microseconds())
-	if err != nil {
-		return 0, fmt.Errorf("repo: count old requests: %w", err)
-	}
-	return n, nil
+	return n, errtext.Wrap(err, "repo: count old requests")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -85,14 +86,14 @@ func Restore(ctx context.Context, db onerow.DB, plan schema.Plan, deletionID int
 	out := Restored{DeletionID: deletionID}
 	logged, err := found(onerow.QueryRow(ctx, db, sqlDeletion, []any{deletionID}, &out.Resource, &out.Key))
 	if err != nil {
-		return Restored{}, fmt.Errorf("repo: read deletion %d: %w", deletionID, err)
+		return Restored{}, errtext.Wrap(err, "repo: read deletion %d", deletionID)
 	}
 	if !logged {
 		return Restored{}, fmt.Errorf("%w: %d", ErrNoDeletion, deletionID)
 	}
 	node, err := plan.Node(out.Resource)
 	if err != nil {
-		return Restored{}, fmt.Errorf("repo: undo deletion %d of %s %s: %w", deletionID, out.Resource, out.Key, err)
+		return Restored{}, errtext.Wrap(err, "repo: undo deletion %d of %s %s", deletionID, out.Resource, out.Key)
 	}
 	if node.Managed {
 		back, err := restoreRow(ctx, db, plan, out)
@@ -106,7 +107,7 @@ func Restore(ctx context.Context, db onerow.DB, plan schema.Plan, deletionID int
 		return err
 	})
 	if err != nil {
-		return Restored{}, fmt.Errorf("repo: undo deletion %d of %s %s: %w", deletionID, out.Resource, out.Key, err)
+		return Restored{}, errtext.Wrap(err, "repo: undo deletion %d of %s %s", deletionID, out.Resource, out.Key)
 	}
 	return out, nil
 }
@@ -119,7 +120,7 @@ func restoreRow(ctx context.Context, db onerow.DB, plan schema.Plan, want Restor
 	}
 	id, err := r.decodeID(want.Key)
 	if err != nil {
-		return Restored{}, fmt.Errorf("repo: undo deletion %d: %w", want.DeletionID, err)
+		return Restored{}, errtext.Wrap(err, "repo: undo deletion %d", want.DeletionID)
 	}
 	var out Restored
 	var d cancelling
@@ -187,7 +188,7 @@ func cancelJob(ctx context.Context, tx *onerow.Tx, d Restored) (changed bool, er
 	case errors.Is(err, queue.ErrTooLate) && open != 0 && !changed:
 		return false, fmt.Errorf("%w: the open job of %s %s belongs to deletion %d; undo that one", queue.ErrOtherDeletion, d.Resource, d.Key, open)
 	case errors.Is(err, queue.ErrTooLate):
-		return false, fmt.Errorf("%w: %w", ErrTooLate, err)
+		return false, errtext.Errorf("%w: %w", ErrTooLate, err)
 	}
 	return false, err
 }
@@ -219,7 +220,7 @@ func CancelJob(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64) (
 		back, err = Restore(ctx, db, plan, job.DeletionID)
 	}
 	if err != nil {
-		return back, job, fmt.Errorf("repo: job %d is held, but could not be cancelled: %w", jobID, err)
+		return back, job, errtext.Wrap(err, "repo: job %d is held, but could not be cancelled", jobID)
 	}
 	job, err = queue.Get(ctx, db, jobID)
 	return back, job, err

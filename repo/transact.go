@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/limit"
 )
@@ -23,7 +24,7 @@ type call struct {
 func (r *untyped) call(verb string, id any) call {
 	key, err := r.fields.id.typ.Value(id)
 	if err != nil {
-		err = fmt.Errorf("repo: %s %s %v: %w: %w", verb, r.res.Name, id, onerow.ErrNotFound, err)
+		err = errtext.Errorf("repo: %s %s %v: %w: %w", verb, r.res.Name, id, onerow.ErrNotFound, err)
 	}
 	return call{verb: verb, id: key, err: err}
 }
@@ -97,9 +98,9 @@ func (r *untyped) wrap(verb string, id any, err error) error {
 		return nil
 	}
 	if id == nil {
-		return fmt.Errorf("repo: %s %s: %w", verb, r.res.Name, err)
+		return errtext.Wrap(err, "repo: %s %s", verb, r.res.Name)
 	}
-	return fmt.Errorf("repo: %s %s %s: %w", verb, r.res.Name, r.show(id), err)
+	return errtext.Wrap(err, "repo: %s %s %s", verb, r.res.Name, r.show(id))
 }
 
 // guarded is a write that has to meet one row.
@@ -114,7 +115,7 @@ func writeOne(ctx context.Context, tx *onerow.Tx, writes ...onerow.Stmt) error {
 
 func notOneRow(err error) error {
 	if errors.Is(err, onerow.ErrNotOneRow) {
-		return fmt.Errorf("%w: a guarded write: %w", errMoved, err)
+		return errtext.Errorf("%w: a guarded write: %w", errMoved, err)
 	}
 	return err
 }

@@ -3,11 +3,11 @@ package httpkey
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/errtext"
 )
 
 // What a request's context lacks.
@@ -46,7 +46,7 @@ func Tx(ctx context.Context) (*onerow.Tx, error) {
 		return nil, ErrNoTx
 	}
 	if err := s.tx.Err(); err != nil {
-		return nil, fmt.Errorf("httpkey: the transaction of the request: %w", err)
+		return nil, errtext.Wrap(err, "httpkey: the transaction of the request")
 	}
 	s.usedTx.Store(true)
 	return s.tx, nil

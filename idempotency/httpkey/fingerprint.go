@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"maps"
 	"mime"
@@ -17,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/errtext"
 )
 
 // fingerprint is what the request stands for, and what stood for it before: the first version knew neither
@@ -33,7 +33,7 @@ func (m *Middleware) fingerprint(r *http.Request, body []byte) (f idempotency.Fi
 	}
 	own, err := m.cfg.Fingerprint(r, body)
 	if err != nil {
-		return f, fmt.Errorf("httpkey: Config.Fingerprint: %w", err)
+		return f, errtext.Wrap(err, "httpkey: Config.Fingerprint")
 	}
 	f.Former = append(f.Former, f.Sum)
 	f.Sum = hashOf([]byte("httpkey/2 own"), []byte(r.Method), own)

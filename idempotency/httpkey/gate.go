@@ -2,10 +2,10 @@ package httpkey
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/errtext"
 )
 
 // gates let one request of a key at a time to the database: who waits for a key there holds a connection, and
@@ -61,7 +61,7 @@ func (g *gates) count(key idempotency.Key, n int) *gate {
 func (m *Middleware) ask(ctx context.Context, q *request, verb func(o idempotency.Options) error) error {
 	leave, err := m.gates.enter(ctx, q.key)
 	if err != nil {
-		return fmt.Errorf("%w: other requests with the key %s were before this one: %w", idempotency.ErrBusy, q.key, err)
+		return errtext.Errorf("%w: other requests with the key %s were before this one: %w", idempotency.ErrBusy, q.key, err)
 	}
 	defer leave()
 	return verb(idempotency.Options{Payload: q.fingerprint})

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/errtext"
 )
 
 // request is a request that was read.
@@ -117,8 +117,5 @@ func (m *Middleware) serve(ctx context.Context, rec *recorder, q *request, s *st
 
 // gone says whether the client has gone before anything was done.
 func (q *request) gone() error {
-	if err := q.Context().Err(); err != nil {
-		return fmt.Errorf("httpkey: the client has gone, nothing was done: %w", err)
-	}
-	return nil
+	return errtext.Wrap(q.Context().Err(), "httpkey: the client has gone, nothing was done")
 }

@@ -2,11 +2,11 @@ package keyadmin
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/purge"
 )
 
@@ -56,13 +56,10 @@ func Purge(ctx context.Context, db onerow.DB, keys *idempotency.Keys, limit int)
 func ToPurge(ctx context.Context, db onerow.DB, limit int) (int, error) {
 	keys, err := expiredKeys.Waiting(ctx, db, limit)
 	if err != nil {
-		return 0, fmt.Errorf("keyadmin: count expired keys: %w", err)
+		return 0, errtext.Wrap(err, "keyadmin: count expired keys")
 	}
 	admissions, err := endedAdmissions.Waiting(ctx, db, limit)
-	if err != nil {
-		return 0, fmt.Errorf("keyadmin: count ended admissions: %w", err)
-	}
-	return int(keys + admissions), nil
+	return int(keys + admissions), errtext.Wrap(err, "keyadmin: count ended admissions")
 }
 
 // PurgeAudits removes what operators did to keys more than age ago, by the database's clock, limit at
@@ -70,17 +67,11 @@ func ToPurge(ctx context.Context, db onerow.DB, limit int) (int, error) {
 // these rows. Batches and statements as for [Purge].
 func PurgeAudits(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
 	n, err := oldAudits.Purge(ctx, db, limit, age.Microseconds())
-	if err != nil {
-		return n, fmt.Errorf("keyadmin: purge audits: %w", err)
-	}
-	return n, nil
+	return n, errtext.Wrap(err, "keyadmin: purge audits")
 }
 
 // AuditsToPurge is how many of these are older than age, limit at most. One statement.
 func AuditsToPurge(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
 	n, err := oldAudits.Waiting(ctx, db, limit, age.Microseconds())
-	if err != nil {
-		return 0, fmt.Errorf("keyadmin: count old audits: %w", err)
-	}
-	return n, nil
+	return n, errtext.Wrap(err, "keyadmin: count old audits")
 }
