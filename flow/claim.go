@@ -2,6 +2,7 @@ package flow
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -73,7 +74,8 @@ const savepoint = "onerow_flow"
 
 // own runs a verb that makes the run an owner.
 func (r Run) own(ctx context.Context, db onerow.DB, verb string, fn func(context.Context, *onerow.Tx, []byte) (Result, error)) (Result, error) {
-	token := callToken()
+	token := make([]byte, 16)
+	rand.Read(token) // never an error
 	var res Result
 	err := onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		return tx.Savepoint(ctx, savepoint, func() (err error) {

@@ -37,7 +37,7 @@ func Finish(ctx context.Context, db onerow.DB, r Run) (Result, error) {
 			return err
 		}
 		return tx.Savepoint(ctx, savepoint, func() error {
-			return endAll(ctx, tx, 0, statement{sqlEndStages, []any{r.Flow}}, statement{sqlEndRequests, []any{r.Flow}})
+			return endAll(ctx, tx, 0, onerow.Stmt{Query: sqlEndStages, Args: []any{r.Flow}}, onerow.Stmt{Query: sqlEndRequests, Args: []any{r.Flow}})
 		})
 	})
 	if errors.Is(err, ErrFinished) {
@@ -53,23 +53,18 @@ func Finish(ctx context.Context, db onerow.DB, r Run) (Result, error) {
 // rounds bounds how often stages are ended that others claim meanwhile.
 const rounds = 20
 
-type statement struct {
-	query string
-	args  []any
-}
-
 // endAll drops the stages and ends their requests. At READ COMMITTED nothing locks the gaps, so a
 // stage that is claimed while the DELETE waits for another one can be behind the place that it has
 // reached. The UPDATE begins later and meets that stage's request: then more requests than
 // stages have ended (kept: those whose stage stays), and both run again, a bounded number of times.
-func endAll(ctx context.Context, tx *onerow.Tx, kept int64, stages, requests statement) error {
+func endAll(ctx context.Context, tx *onerow.Tx, kept int64, stages, requests onerow.Stmt) error {
 	missed := -kept
 	for range rounds {
-		dropped, err := onerow.Affected(ctx, tx, stages.query, stages.args...)
+		dropped, err := onerow.Affected(ctx, tx, stages.Query, stages.Args...)
 		if err != nil {
 			return fmt.Errorf("end the stages: %w", err)
 		}
-		ended, err := onerow.Affected(ctx, tx, requests.query, requests.args...)
+		ended, err := onerow.Affected(ctx, tx, requests.Query, requests.Args...)
 		if err != nil {
 			return fmt.Errorf("end the requests: %w", err)
 		}
@@ -132,8 +127,8 @@ func (r Run) supersede(ctx context.Context, tx *onerow.Tx, token []byte) (res Re
 			return res, fmt.Errorf("replace the owner: %w", err)
 		}
 	}
-	err = endAll(ctx, tx, kept, statement{sqlDropStages, []any{r.Flow, r.Stage}},
-		statement{sqlSupersedeBy, []any{r.RequestID, r.Flow, r.Stage, r.RequestID}})
+	err = endAll(ctx, tx, kept, onerow.Stmt{Query: sqlDropStages, Args: []any{r.Flow, r.Stage}},
+		onerow.Stmt{Query: sqlSupersedeBy, Args: []any{r.RequestID, r.Flow, r.Stage, r.RequestID}})
 	if err != nil {
 		return res, err
 	}

@@ -2,7 +2,6 @@ package flow
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -112,10 +111,4 @@ func (r Run) lost(ctx context.Context, db onerow.DB) error {
 func (r Run) Owns() (condition string, args []any) {
 	return `EXISTS (SELECT 1 FROM onerow_flow WHERE flow = ? AND stage = ? AND request_id = ? LOCK IN SHARE MODE)`,
 		[]any{r.Flow, r.Stage, r.RequestID}
-}
-
-func callToken() []byte {
-	token := make([]byte, 16)
-	rand.Read(token) // never an error
-	return token
 }

@@ -27,14 +27,6 @@ type Config struct {
 	Log *slog.Logger
 }
 
-func (c Config) withDefaults() Config {
-	c.Batch = cmp.Or(max(c.Batch, 0), 100)
-	c.Pause = cmp.Or(max(c.Pause, 0), 5*time.Second)
-	c.Every = cmp.Or(c.Every, 24*time.Hour)
-	c.Log = cmp.Or(c.Log, slog.Default())
-	return c
-}
-
 // SweepResult is what one [Sweeper.RunOnce] did.
 type SweepResult struct {
 	// Expired is the number of reservations whose room was given back.
@@ -68,7 +60,11 @@ type lap struct {
 
 // NewSweeper returns a sweeper for these limits. It starts nothing.
 func NewSweeper(db *sql.DB, c Config, rules ...*Rule) *Sweeper {
-	s := &Sweeper{db: db, config: c.withDefaults()}
+	c.Batch = cmp.Or(max(c.Batch, 0), 100)
+	c.Pause = cmp.Or(max(c.Pause, 0), 5*time.Second)
+	c.Every = cmp.Or(c.Every, 24*time.Hour)
+	c.Log = cmp.Or(c.Log, slog.Default())
+	s := &Sweeper{db: db, config: c}
 	for _, rule := range rules {
 		s.rules = append(s.rules, &lap{rule: rule})
 	}
@@ -102,7 +98,11 @@ func (s *Sweeper) RunOnce(ctx context.Context) (SweepResult, error) {
 	var res SweepResult
 	var errs []error
 	for _, l := range s.rules {
-		errs = append(errs, s.expired(ctx, l, &res), s.noted(ctx, l, &res), s.due(ctx, l.rule, &res))
+		errs = append(errs, s.expired(ctx, l, &res),
+			s.count(ctx, l.rule, &l.noted, &res, sqlNoted, l.rule.name, []byte(l.noted), s.config.Batch))
+		if s.config.Every >= 0 {
+			errs = append(errs, s.count(ctx, l.rule, new(string), &res, sqlDue, l.rule.name, s.config.Every.Microseconds(), s.config.Batch))
+		}
 	}
 	return res, errors.Join(errs...)
 }
@@ -144,19 +144,8 @@ func (s *Sweeper) expired(ctx context.Context, l *lap, res *SweepResult) error {
 // sqlNoted reads a range of the index counted_at, which ends with the primary key. Plain read.
 const sqlNoted = `SELECT owner FROM onerow_limit WHERE name = ? AND counted_at IS NULL AND owner > ? ORDER BY owner LIMIT ?`
 
-func (s *Sweeper) noted(ctx context.Context, l *lap, res *SweepResult) error {
-	return s.count(ctx, l.rule, &l.noted, res, sqlNoted, l.rule.name, []byte(l.noted), s.config.Batch)
-}
-
 // sqlDue reads a range of the index counted_at. Plain read.
 const sqlDue = `SELECT owner FROM onerow_limit WHERE name = ? AND counted_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY counted_at LIMIT ?`
-
-func (s *Sweeper) due(ctx context.Context, r *Rule, res *SweepResult) error {
-	if s.config.Every < 0 {
-		return nil
-	}
-	return s.count(ctx, r, new(string), res, sqlDue, r.name, s.config.Every.Microseconds(), s.config.Batch)
-}
 
 // count counts the owners that a query finds. One that fails is noted, so that it holds nobody up who is due.
 // last becomes the last owner of a batch that is full, and stays as it is where the query fails.

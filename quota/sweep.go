@@ -30,15 +30,6 @@ type Config struct {
 	Log *slog.Logger
 }
 
-func (c Config) withDefaults() Config {
-	c.Batch = cmp.Or(max(c.Batch, 0), 100)
-	c.Every = cmp.Or(max(c.Every, 0), 5*time.Second)
-	c.Recheck = cmp.Or(c.Recheck, 15*time.Minute)
-	c.RecheckEvery = cmp.Or(max(c.RecheckEvery, 0), time.Minute)
-	c.Log = cmp.Or(c.Log, slog.Default())
-	return c
-}
-
 // SweepResult is what one [Sweeper.RunOnce] did.
 type SweepResult struct {
 	// Recalculated is the number of owners that had marks and have been dealt with.
@@ -81,7 +72,12 @@ type lap struct {
 
 // NewSweeper returns a sweeper for these rules. It starts nothing.
 func NewSweeper(db *sql.DB, c Config, rules ...*Rule) *Sweeper {
-	s := &Sweeper{db: db, config: c.withDefaults()}
+	c.Batch = cmp.Or(max(c.Batch, 0), 100)
+	c.Every = cmp.Or(max(c.Every, 0), 5*time.Second)
+	c.Recheck = cmp.Or(c.Recheck, 15*time.Minute)
+	c.RecheckEvery = cmp.Or(max(c.RecheckEvery, 0), time.Minute)
+	c.Log = cmp.Or(c.Log, slog.Default())
+	s := &Sweeper{db: db, config: c}
 	for _, rule := range rules {
 		s.laps = append(s.laps, &lap{rule: rule})
 	}

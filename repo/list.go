@@ -3,7 +3,6 @@ package repo
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"reflect"
 
@@ -90,7 +89,7 @@ func (r *Of[T, ID, Owner]) List(ctx context.Context, db onerow.DB, owner Owner, 
 func (r *untyped) list(ctx context.Context, db onerow.DB, owner any, o PageOptions) (page, error) {
 	l, err := r.listing(owner, o)
 	if err != nil {
-		return page{}, r.wrapList(err)
+		return page{}, r.wrap("list", nil, err)
 	}
 	return r.listPage(ctx, db, l, o)
 }
@@ -100,7 +99,7 @@ func (r *untyped) list(ctx context.Context, db onerow.DB, owner any, o PageOptio
 func (r *untyped) listPage(ctx context.Context, db onerow.DB, l *listing, o PageOptions) (page, error) {
 	after, err := r.position(l, o.After)
 	if err != nil {
-		return page{}, err
+		return page{}, r.wrap("list", nil, err)
 	}
 	limit := defaultLimit
 	if o.Limit > 0 {
@@ -110,7 +109,7 @@ func (r *untyped) listPage(ctx context.Context, db onerow.DB, l *listing, o Page
 	if mysqlerr.NoSuchIndex(err) {
 		p, err = r.readPage(ctx, db, l, after, limit, false)
 	}
-	return p, r.wrapList(err)
+	return p, r.wrap("list", nil, err)
 }
 
 // page is a Page of any type.
@@ -152,14 +151,6 @@ func (r *untyped) readPage(ctx context.Context, db onerow.DB, l *listing, after 
 	return p, err
 }
 
-// wrapList leaves errors as they are that name the list themselves.
-func (r *untyped) wrapList(err error) error {
-	if errors.Is(err, ErrUnsupported) || errors.Is(err, ErrInvalidFilter) || errors.Is(err, ErrInvalidCursor) {
-		return err
-	}
-	return r.wrap("list", nil, err)
-}
-
 // ListByName returns a page of an owner's active rows in the order of their name keys: those whose names
 // begin with prefix, in any spelling that has the same key, or all where it is empty. A prefix that ends in
 // the middle of what the key leaves out (white space, a file's extension) finds what begins with the rest. A
@@ -180,7 +171,7 @@ func (r *untyped) listByName(ctx context.Context, db onerow.DB, owner any, prefi
 	}
 	l, err := r.nameListing(owner, prefix)
 	if err != nil {
-		return page{}, r.wrapList(err)
+		return page{}, r.wrap("list", nil, err)
 	}
 	return r.listPage(ctx, db, l, o)
 }

@@ -1,6 +1,7 @@
 package sqs
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -107,7 +108,7 @@ func Open(raw []byte) (Message, error) {
 		m.Attributes = map[string]Attribute{}
 		for name, a := range n.Attributes {
 			if strings.HasPrefix(a.Type, "Binary") {
-				binary, err := decodeBase64(a.Value)
+				binary, err := base64.StdEncoding.DecodeString(a.Value)
 				if err != nil {
 					return Message{}, fmt.Errorf("%w %s: attribute %q: %w", ErrMessage, r.MessageID, name, err)
 				}
@@ -154,11 +155,6 @@ func unwrap(body string) (n notification, ok bool) {
 	}
 	err := json.Unmarshal([]byte(body), &n)
 	return n, err == nil && n.Type == "Notification" && n.MessageID != "" && n.TopicArn != "" && n.Timestamp != "" && n.Message != nil
-}
-
-func decodeBase64(text string) (raw []byte, err error) {
-	quoted, err := json.Marshal(text)
-	return raw, errors.Join(err, json.Unmarshal(quoted, &raw))
 }
 
 // Backoff is how long the next sending of a message waits. The zero value is valid.
