@@ -26,8 +26,7 @@ const (
 	Done Outcome = "done"
 )
 
-// Result is the answer of [Claim], [Supersede] and [Finish]. Replayed says that an
-// earlier call did it.
+// Result is the answer of [Claim], [Supersede] and [Finish]. Replayed says that an earlier call did it.
 type Result struct {
 	onerow.Result[Run]
 	Outcome Outcome

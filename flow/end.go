@@ -22,14 +22,12 @@ const (
  WHERE r.flow = ? AND r.status = 'running'`
 )
 
-// Finish ends the flow: all of its stages together, and their request ids are Done. Call
-// it last of all, when everything else, the messages to others too, is done: a crash
-// before it repeats the last work, a crash after it has nothing to repeat. Put it into
-// the transaction of the last write where there is one.
+// Finish ends the flow: all of its stages together, and their request ids are Done. Call it last of all, when
+// everything else, the messages to others too, is done: a crash before it repeats the last work, a crash
+// after it has nothing to repeat. Put it into the transaction of the last write where there is one.
 //
-// Only an owner of a stage can finish; otherwise the error is [ErrLost]. Finishing
-// again is a no-op. When the answer to COMMIT is lost the error
-// is [onerow.ErrOutcomeUnknown]; call again.
+// Only an owner of a stage can finish; otherwise the error is [ErrLost]. Finishing again is a no-op. When the
+// answer to COMMIT is lost the error is [onerow.ErrOutcomeUnknown]; call again.
 func Finish(ctx context.Context, db onerow.DB, r Run) (Result, error) {
 	res := Result{onerow.Result[Run]{Row: r, Changed: true}, Done}
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
@@ -91,15 +89,13 @@ const (
  WHERE r.flow = ? AND r.status = 'running' AND NOT (r.stage = ? AND r.request_id = ?)`
 )
 
-// Supersede makes the request the owner of its stage, whoever is now, and ends all other
-// stages of the flow: new work replaces the running one. A transaction of the old run
-// that has proven its ownership is waited for; the old run learns at its next
-// proof that it is superseded. Without a running one it is a claim. Give it the transaction
-// that changes what the old run works on: until it commits, the old run is the owner.
+// Supersede makes the request the owner of its stage, whoever is now, and ends all other stages of the flow:
+// new work replaces the running one. A transaction of the old run that has proven its ownership is waited
+// for; the old run learns at its next proof that it is superseded. Without a running one it is a claim. Give
+// it the transaction that changes what the old run works on: until it commits, the old run is the owner.
 //
-// The same id again is Redelivered, after Finish Done, and [ErrSuperseded] when another
-// has superseded it meanwhile: an old Supersede that arrives late does not take over
-// again. Retries are those of [Claim].
+// The same id again is Redelivered, after Finish Done, and [ErrSuperseded] when another has superseded it
+// meanwhile: an old Supersede that arrives late does not take over again. Retries are those of [Claim].
 func Supersede(ctx context.Context, db onerow.DB, r Run) (Result, error) {
 	if err := r.check(); err != nil {
 		return Result{}, err

@@ -17,8 +17,7 @@ const (
 	maxBlob    = 1<<24 - 1
 )
 
-// Run is a request's hold of a stage: a value, to be made from a message wherever one
-// arrives.
+// Run is a request's hold of a stage: a value, to be made from a message wherever one arrives.
 type Run struct {
 	// Flow is what is worked on, 1 to 255 bytes: "cart/42".
 	Flow string
@@ -63,13 +62,12 @@ const (
 // Supersede wait. It always changes the row, so no affected row means: not the owner.
 const sqlProve = `UPDATE onerow_flow SET version = version + 1 WHERE flow = ? AND stage = ? AND request_id = ?`
 
-// Prove proves that the request owns its stage, until the transaction ends. Make it the first
-// statement of every transaction that writes for the flow: the others then commit
-// only while the request is the owner. Otherwise the error is [ErrLost], with the
-// reason; roll back and stop. One statement, two when it is lost.
+// Prove proves that the request owns its stage, until the transaction ends. Make it the first statement of
+// every transaction that writes for the flow: the others then commit only while the request is the owner.
+// Otherwise the error is [ErrLost], with the reason; roll back and stop. One statement, two when it is lost.
 //
-// Two transactions of one stage wait for each other, so keep them short. On a pool it
-// proves nothing about what follows.
+// Two transactions of one stage wait for each other, so keep them short. On a pool it proves nothing about
+// what follows.
 func Prove(ctx context.Context, tx onerow.DB, r Run) error {
 	if err := r.check(); err != nil {
 		return err
@@ -104,10 +102,9 @@ func (r Run) lost(ctx context.Context, db onerow.DB) error {
 //	n, err := onerow.Affected(ctx, db, "UPDATE cart SET total = ?, version = version + 1 WHERE id = ? AND "+owns,
 //		append([]any{total, id}, args...)...)
 //
-// It holds a share lock on the stage's row until the write's transaction ends. No affected
-// row means that the request is not the owner, or that there is no such row; see
-// [Prove] for the reason. The write must change its row, whatever the driver counts.
-// Not in one transaction with Prove.
+// It holds a share lock on the stage's row until the write's transaction ends. No affected row means that the
+// request is not the owner, or that there is no such row; see [Prove] for the reason. The write must change
+// its row, whatever the driver counts. Not in one transaction with Prove.
 func (r Run) Owns() (condition string, args []any) {
 	return `EXISTS (SELECT 1 FROM onerow_flow WHERE flow = ? AND stage = ? AND request_id = ? LOCK IN SHARE MODE)`,
 		[]any{r.Flow, r.Stage, r.RequestID}

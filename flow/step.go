@@ -15,8 +15,7 @@ import (
 
 // Step is something that the flow waits for: an answer of another system.
 type Step struct {
-	// ID contains flow, stage, request id and name. It is what the other system is
-	// given and gives back.
+	// ID contains flow, stage, request id and name. It is what the other system is given and gives back.
 	ID string
 	// Run is whose step it is.
 	Run Run
@@ -111,14 +110,13 @@ func (s *Step) read(ctx context.Context, tx *onerow.Tx) error {
 	return err
 }
 
-// Answer stores the answer to a step and returns the step with its run, which goes on
-// from there. An answer to a run that was superseded or has finished is stale: [ErrLost]
-// says which, and nothing is stored. The first answer counts: a second one, or the
-// same one redelivered, returns the stored one (Replayed), for a run that goes on
-// again after a crash. An id that is no step's is ErrInvalidArgument or [ErrNoStep].
+// Answer stores the answer to a step and returns the step with its run, which goes on from there. An answer
+// to a run that was superseded or has finished is stale: [ErrLost] says which, and nothing is stored. The
+// first answer counts: a second one, or the same one redelivered, returns the stored one (Replayed), for a
+// run that goes on again after a crash. An id that is no step's is ErrInvalidArgument or [ErrNoStep].
 //
-// Put it into the transaction of what the answer changes; it proves the ownership for
-// the whole of it. Retries are those of [Await].
+// Put it into the transaction of what the answer changes; it proves the ownership for the whole of it.
+// Retries are those of [Await].
 func Answer(ctx context.Context, db onerow.DB, stepID string, answer []byte) (Step, error) {
 	r, name, err := ParseStepID(stepID)
 	if err != nil {
@@ -145,9 +143,8 @@ func Answer(ctx context.Context, db onerow.DB, stepID string, answer []byte) (St
 	return step, nil
 }
 
-// MessageID is the id of a message that a run sends: the same for the same request id and
-// step, in every repetition, and another for any other. 64 hexadecimal digits, so
-// it can be a deduplication id too.
+// MessageID is the id of a message that a run sends: the same for the same request id and step, in every
+// repetition, and another for any other. 64 hexadecimal digits, so it can be a deduplication id too.
 func MessageID(requestID, step string) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d:%s%d:%s", len(requestID), requestID, len(step), step))
 	return hex.EncodeToString(sum[:])

@@ -29,13 +29,12 @@ const sqlAdmission = `SELECT call_token = ?, TIMESTAMPDIFF(MICROSECOND, UTC_TIME
 const sqlReadmit = `UPDATE onerow_admission SET call_token = ?, admitted_at = UTC_TIMESTAMP(6), until_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND` +
 	atKey + ` AND until_at <= UTC_TIMESTAMP(6)`
 
-// Admit lets one caller in for the key, and nobody else until window has passed: for
-// duplicate deliveries that may simply be dropped, and to shed duplicate work. It
-// remembers no result and does not know whether the one who was let in has done
-// anything. Its keys are apart from those of Do and Begin.
+// Admit lets one caller in for the key, and nobody else until window has passed: for duplicate deliveries
+// that may simply be dropped, and to shed duplicate work. It remembers no result and does not know whether
+// the one who was let in has done anything. Its keys are apart from those of Do and Begin.
 //
-// In a transaction it is committed with that, and others wait for it. Statements: 1 when
-// it is the first, 2 when it is refused, 3 after an earlier window.
+// In a transaction it is committed with that, and others wait for it. Statements: 1 when it is the first, 2
+// when it is refused, 3 after an earlier window.
 func (k *Keys) Admit(ctx context.Context, db onerow.DB, key Key, window time.Duration) (Admission, error) {
 	c, err := k.newCall(key, "", nil)
 	if err != nil {

@@ -22,17 +22,16 @@ type Claim struct {
 
 // Begin is the first of two steps, for work outside the database. It answers
 //
-//   - a claim, and a nil outcome: this caller does the work, then calls Complete, Fail
-//     or Release with the claim, or leaves that to [Work];
+//   - a claim, and a nil outcome: this caller does the work, then calls Complete, Fail or Release with the
+//     claim, or leaves that to [Work];
 //   - an outcome: the work was done earlier, this is its result;
 //   - [ErrInProgress]: somebody else has begun, and who and since when;
 //   - [ErrFailed] with the stored error, and the result beside it if it has one, [ErrMismatch], or another
 //     error: the database could not be asked, and nothing may be done.
 //
-// It does not wait for work in progress; it waits for a call of Do with the same key
-// as Do does, see [ErrBusy]. Options: Payload, Expected, Lease.
-// An unknown outcome is resolved by asking again; if that fails, it is ErrOutcomeUnknown.
-// Statements: 1, 2 for a replay and an error, 3 where the key was free again.
+// It does not wait for work in progress; it waits for a call of Do with the same key as Do does, see
+// [ErrBusy]. Options: Payload, Expected, Lease. An unknown outcome is resolved by asking again; if that
+// fails, it is ErrOutcomeUnknown. Statements: 1, 2 for a replay and an error, 3 where the key was free again.
 func Begin[T any](ctx context.Context, db onerow.DB, keys *Keys, key Key, opts ...Options) (Claim, *onerow.Result[T], error) {
 	c, err := keys.newCall(key, "Payload Expected Lease", opts)
 	if err != nil {

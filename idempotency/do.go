@@ -118,10 +118,9 @@ func (d *doCall[T]) inTx(ctx context.Context, tx *onerow.Tx) error {
 	})
 }
 
-// sqlClaim: the primary key decides. A second call waits here for the first one's
-// COMMIT or ROLLBACK; waiters hold share locks on the record, so those that are
-// to become the first after a ROLLBACK may deadlock, and are run again. LAST_INSERT_ID(expr) returns the
-// token with the answer.
+// sqlClaim: the primary key decides. A second call waits here for the first one's COMMIT or ROLLBACK; waiters
+// hold share locks on the record, so those that are to become the first after a ROLLBACK may deadlock, and
+// are run again. LAST_INSERT_ID(expr) returns the token with the answer.
 const sqlClaim = `INSERT INTO onerow_key (tenant, operation, idem_key, status, token, call_token, fingerprint, locked_by, created_at, locked_at,
   expected_completion, lease_until)
 VALUES (?, ?, ?, 'in_progress', LAST_INSERT_ID(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))), ?, ?, ` + dbtext.Param + `, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6),

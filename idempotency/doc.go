@@ -1,5 +1,6 @@
 // Package idempotency makes work happen once for each key and remembers its result: whoever comes again with
-// the key gets the stored result. The primary key of onerow_key decides, no lock service does.
+// the key gets the stored result instead of doing the work again. The primary key of onerow_key decides, no
+// lock service does.
 //
 //	keys, err := idempotency.New(idempotency.Config{Keep: 30 * 24 * time.Hour})
 //	out, err := idempotency.Do(ctx, db, keys, idempotency.Key{Tenant: "7", Operation: "charge", ID: requestID},
@@ -44,57 +45,63 @@
 // payload; it does not alarm any more.
 //
 // The claim's token is a fencing token: [Keys.Complete], [Keys.Fail], [Keys.Release], [Keys.Extend] and
-// [Keys.Owned] count only from its holder. Everybody else gets [ErrLost] and has changed nothing. [Work] runs
+// [Keys.Owned] count only from its holder, everybody else gets [ErrLost] and has changed nothing. [Work] runs
 // a function between Begin and the end and maps its answer, a panic included, to these verbs.
 //
 // # Guarantees
 //
 //   - For a key the function of Do commits once, however often it is called, at the same time or after a
-//     crash at any statement. A crash before COMMIT leaves no row.
-//   - All callers get the same result, nil and empty ones included. The first caller, of Work too, gets what
-//     encoding/json makes of it, so unexported fields are lost.
-//   - A result that JSON would change silently is ErrCodec: a number in an interface that is no float64, a
-//     text that is not UTF-8, two fields of one name, fields beside an embedded type that encodes itself, as
-//     time.Time. Do has done nothing then; in two steps the work is done and its result not stored.
-//   - Begin gives a key to one caller. It stays in progress until its holder ends it, an operator does, or
-//     another Begin takes over after the lease, if the holder asked for one. expected_completion only raises
-//     an alarm.
-//   - A token never goes backwards: it grows with each claim, the counter stays in a released row, and a new
-//     row starts at the server's clock in microseconds, beyond what a purged row can have had (while that
-//     clock does not go back by more than the time for which rows are kept).
-//   - A holder that was taken over writes nothing more in [Keys.Owned]: the first statement of the write's
-//     transaction proves the token and holds the key's row until COMMIT.
+//     crash at any statement. All callers get the same result, nil and empty results included. The first
+//     caller, of Work too, gets what encoding/json makes of it, so unexported fields are lost. A result that
+//     JSON would change silently is ErrCodec: a number in an interface that is no float64, a text that is not
+//     UTF-8, two fields of one name, fields beside an embedded type that encodes itself, as time.Time. After
+//     ErrCodec Do has done nothing; in two steps the work is done and its result not stored. A crash before
+//     COMMIT leaves no row.
+//   - Begin gives a key to one caller. A key in progress stays so until its holder ends it, an operator does,
+//     or, only if the holder asked for a lease, the lease has ended and another Begin takes over.
+//     expected_completion only raises an alarm.
+//   - A token never goes backwards: it grows with each claim, the counter stays in the row when the key is
+//     released, and a new row starts at the server's clock in microseconds, beyond what a purged row can have
+//     had (while that clock does not go back by more than the time for which rows are kept).
+//   - A holder that was taken over writes nothing more in [Keys.Owned]: the token is proven by the first
+//     statement of the write's transaction, which holds the key's row until COMMIT.
 //   - Another payload under the same key is [ErrMismatch], when both calls gave one ([Options].Payload): also
 //     when the key is free because its work was not done. A call without a payload leaves the one that is
-//     there.
-//   - Texts (an error, Config.Name) are whole on a connection of any character set. An error above 16,000
-//     bytes is cut and says so; what is not UTF-8 becomes U+FFFD.
-//   - A result above Config.MaxResult is refused or stored by reference, never cut. One above
-//     max_allowed_packet is [ErrTooLarge] too, after one run of the function, or two.
-//   - An expired key is absent, purged or not. All times are the database's clock.
+//     there. A Do that was rolled back leaves no row, and so no payload.
+//   - Texts (an error, Config.Name) are stored and read whole on a connection of any character set. An error
+//     of more than 16,000 bytes is cut and says so; what is not UTF-8 becomes U+FFFD.
+//   - A result above Config.MaxResult is refused or stored by reference, never cut. One that the server does
+//     not take in one statement (max_allowed_packet) is [ErrTooLarge] too, after one run of the function, or
+//     two.
+//   - An expired key is absent, purged or not.
 //   - The outcome is logged before the completion is written: a lost completion can be told from lost work.
+//   - All times are those of the database's clock.
 //
 // An unknown outcome (COMMIT or a statement was sent, no answer came) is resolved here: the call carries a
-// token of its own, is run again, waits until the lost attempt has ended, and knows its own row. So a
-// function of Do may be entered more than once, each time after a rollback. Owned is the exception: its
-// answer is onerow.ErrOutcomeUnknown.
+// token of its own, so it is run again, waits until the lost attempt has ended, and knows its own row.
+// Functions of Do may therefore be entered more than once, in a new transaction, after the earlier one was
+// rolled back. Owned is the exception: its function is not run again then, and the answer is
+// onerow.ErrOutcomeUnknown.
 //
 // # Not guaranteed
 //
 //   - That work outside the database happens once. After a crash between Begin and Complete nobody can know:
 //     the key stays in progress, the gauge rises, a human or a lease decides.
-//   - That an answer outlives a crash of the server's machine: with innodb_flush_log_at_trx_commit other than
-//     1, and without a binary log for an instant even with 1, others read a commit before it is on disk.
+//   - That an answer outlives a crash of the server's machine at any setting: with
+//     innodb_flush_log_at_trx_commit other than 1, and without a binary log for an instant even with 1,
+//     others read a commit before it is on disk.
 //   - That callers of Do who wait for one key leave connections for others: each holds one. Package httpkey
 //     lets one of a process wait.
 //   - How long a waiter waits after its context ended: this side returns [ErrBusy] at once, the server's
 //     session goes on until the lock is free or innodb_lock_wait_timeout has passed. A transaction is then
-//     rolled back. Begin and Admit on a pool are one statement, which may still claim the key, for nobody:
-//     their ErrBusy is onerow.ErrOutcomeUnknown as well.
-//   - In the caller's own transaction nothing is retried, and what is said is true when that commits; see
-//     onerow.Retryable. Begin there is of use only if it commits before the work starts.
-//   - A function that calls Do with its own key gets ErrInProgress, and must return it. One that commits by
-//     itself (DDL) leaves the key in progress.
+//     rolled back; Begin and Admit on a pool are one statement, which may still claim the key, for nobody,
+//     when the lock becomes free after their context has ended: their ErrBusy is onerow.ErrOutcomeUnknown as
+//     well.
+//   - In the caller's own transaction nothing is retried, and what is said is true when that transaction
+//     commits. The error of a refused transaction is onerow.Retryable there. Begin in a transaction is of use
+//     only if that commits before the work starts.
+//   - A function that calls Do with its own key gets ErrInProgress, and must return it.
+//   - A function of Do that commits by itself (DDL) breaks its transaction: the key then stays in progress.
 //   - [Keys.Admit] is a guard against duplicates that may be dropped, not a record of work done.
 //
 // # Statements
@@ -110,9 +117,11 @@
 //	Admit               1 admitted, 2 refused, 3 admitted after an earlier window
 //
 // On a pool of pool.Open BEGIN travels with the first statement, and the result of Do with COMMIT: two round
-// trips less, one more statement (the proof that the key's row was there). A replay is two round trips, or
-// three where the result is not all of the answer. In a transaction of another pool Do is one more on MySQL:
-// see onerow.Tx.Savepoint.
+// trips less, one more statement (the proof that the key's row was there). A replay is two round trips, for
+// its read travels with COMMIT; where the result is not all of the answer, the second read is a third.
+//
+// None grows with the number of keys. In a transaction of a pool that pool.Open did not make Do is one more
+// on MySQL: see onerow.Tx.Savepoint.
 //
 // Package keyadmin has what operators do: lists, gauges, purges, and the verbs that end a key by hand.
 //

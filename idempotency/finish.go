@@ -49,14 +49,13 @@ const sqlExtend = `UPDATE onerow_key SET version = version + 1,
   expected_completion = COALESCE(UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion),
   lease_until = COALESCE(UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, lease_until)` + held
 
-// Complete stores the result of a claim: later calls of Begin get it. Called again
-// with the same result it is a no-op.
+// Complete stores the result of a claim: later calls of Begin get it. Called again with the same result it is
+// a no-op.
 //
-// The work was done, so the result is written although ctx has ended, within 10
-// seconds. [ErrLost]: the claim is not the holder's any more, nothing was changed.
-// [ErrTooLarge]: nothing was changed; complete with less. [ErrCompletionLost]: it could not be written. In
-// each case result is still the result of the work: what the caller does with it
-// is the caller's. In a transaction ([Keys.Owned]) it commits with that. Option: Keep.
+// The work was done, so the result is written although ctx has ended, within 10 seconds. [ErrLost]: the claim
+// is not the holder's any more, nothing was changed. [ErrTooLarge]: nothing was changed; complete with less.
+// [ErrCompletionLost]: it could not be written. In each case result is still the result of the work: what the
+// caller does with it is the caller's. In a transaction ([Keys.Owned]) it commits with that. Option: Keep.
 // Statements: 1, 2 when it is lost or was complete.
 func (k *Keys) Complete(ctx context.Context, db onerow.DB, claim Claim, result any, opts ...Options) error {
 	return k.complete(ctx, db, claim, result, nil, opts)
@@ -77,10 +76,9 @@ func (k *Keys) complete(ctx context.Context, db onerow.DB, claim Claim, result, 
 	return k.end(ctx, db, claim, outcome{status: Completed, result: s, keep: c.Keep}, false, nil)
 }
 
-// Fail stores an error of a claim whose work must not be done again: later calls of
-// Begin get it as [ErrFailed]. With Attention it is counted by the gauge for humans and does not expire.
-// Everything else is as with [Keys.Complete]. Options: Keep, Attention, Result. Statements: 1,
-// 2 when it is lost or had failed.
+// Fail stores an error of a claim whose work must not be done again: later calls of Begin get it as
+// [ErrFailed]. With Attention it is counted by the gauge for humans and does not expire. Everything else is
+// as with [Keys.Complete]. Options: Keep, Attention, Result. Statements: 1, 2 when it is lost or had failed.
 func (k *Keys) Fail(ctx context.Context, db onerow.DB, claim Claim, cause error, opts ...Options) error {
 	c, err := k.newCall(claim.Key, "Keep Attention Result", opts)
 	if err != nil {
@@ -240,10 +238,9 @@ func errorText(err error) string { return dbtext.Fit(err.Error(), longestError) 
 // version makes it change the row always.
 const sqlProve = `UPDATE onerow_key SET version = version + 1` + held
 
-// Owned runs fn in a transaction whose first statement proves that the claim is still
-// the holder's. A take-over waits until it has ended, so what fn writes is written by the
-// holder or not at all: [ErrLost], and fn was not called. A claim whose lease has
-// ended passes while nobody has taken it over.
+// Owned runs fn in a transaction whose first statement proves that the claim is still the holder's. A
+// take-over waits until it has ended, so what fn writes is written by the holder or not at all: [ErrLost],
+// and fn was not called. A claim whose lease has ended passes while nobody has taken it over.
 //
 // With Complete as its last call the work and its completion commit together. fn may be run again, as with
 // onerow.InTx; a COMMIT without an answer is onerow.ErrOutcomeUnknown. In a transaction it is a part of that.

@@ -15,10 +15,9 @@ import (
 	"github.com/onerow/onerow/internal/exactjson"
 )
 
-// KeyOf makes a [Key].ID of the named fields of a message: 64 hexadecimal digits. What
-// is not named (a sent date, a retry count) does not count. msg is anything that
-// encoding/json marshals to an object; a json.RawMessage or []byte is taken as JSON. A field is
-// named as in JSON, "user.id" is a field of a field.
+// KeyOf makes a [Key].ID of the named fields of a message: 64 hexadecimal digits. What is not named (a sent
+// date, a retry count) does not count. msg is anything that encoding/json marshals to an object; a
+// json.RawMessage or []byte is taken as JSON. A field is named as in JSON, "user.id" is a field of a field.
 //
 // The order of the fields, in the message and in the call, does not matter, nor does white space or how a
 // number is written (1, 1.0 and 10e-1 are one). A field that is missing or null is [ErrField]: else all

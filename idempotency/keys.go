@@ -15,8 +15,7 @@ import (
 // MaxKey is the length in bytes that each part of a [Key] may have.
 const MaxKey = 255
 
-// Key names a piece of work. Its parts are compared byte by byte: case counts, so
-// do trailing spaces.
+// Key names a piece of work. Its parts are compared byte by byte: case counts, so do trailing spaces.
 type Key struct {
 	// Tenant is whose key it is, so that tenants cannot meet. May be empty.
 	Tenant string `json:"tenant"`
@@ -42,17 +41,15 @@ func (k Key) Check() error {
 	return nil
 }
 
-// args are the three columns, as bytes: text would pass through the connection's
-// character set.
+// args are the three columns, as bytes: text would pass through the connection's character set.
 func (k Key) args(more ...any) []any {
 	return append([]any{[]byte(k.Tenant), []byte(k.Operation), []byte(k.ID)}, more...)
 }
 
 // References stores results that are larger than Config.MaxResult somewhere else.
 type References interface {
-	// Store keeps data and returns what Load needs to find it, at most 1,024 bytes. In
-	// Do, db is the transaction that commits the key. It may be called again
-	// after a failure.
+	// Store keeps data and returns what Load needs to find it, at most 1,024 bytes. In Do, db is the
+	// transaction that commits the key. It may be called again after a failure.
 	Store(ctx context.Context, db onerow.DB, key Key, data []byte) (ref string, err error)
 	// Load returns what Store kept.
 	Load(ctx context.Context, db onerow.DB, ref string) ([]byte, error)
@@ -72,8 +69,7 @@ type Config struct {
 	MaxResult int
 	// References takes the larger results. Default: none.
 	References References
-	// Name is shown as the holder of this process's claims. Default: host name and
-	// process id.
+	// Name is shown as the holder of this process's claims. Default: host name and process id.
 	Name string
 	// Log gets a line with each outcome, before it is written. Default: nothing.
 	Log *slog.Logger

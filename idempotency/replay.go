@@ -48,8 +48,7 @@ const sqlLook = `SELECT IF(status = 'complete' AND is_reference = 0 AND codec = 
 FROM onerow_key` + atKey + ` AND status IN ('complete', 'error') AND NOT COALESCE(expires_at <= UTC_TIMESTAMP(6), FALSE)`
 
 // look is the way of a key that was seen to have ended: a plain read on a pool. done is false where the write
-// has to decide. One statement, 2 for a stored error, another payload or a result by
-// reference.
+// has to decide. One statement, 2 for a stored error, another payload or a result by reference.
 func look[T any](ctx context.Context, db onerow.DB, k *Keys, c *call) (out onerow.Result[T], done bool, err error) {
 	if joined(db) || !k.ended.has(c.key) {
 		return out, false, nil

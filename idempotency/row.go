@@ -23,8 +23,7 @@ const (
 	Released   Status = "released"
 )
 
-// Entry is a key as its row shows it. Times are the database's, in UTC; the zero time where
-// there is none.
+// Entry is a key as its row shows it. Times are the database's, in UTC; the zero time where there is none.
 type Entry struct {
 	Key    Key    `json:"key"`
 	Status Status `json:"status"`
@@ -98,9 +97,8 @@ func (m *moment) Scan(src any) error {
 const sqlRead = `SELECT ` + EntryColumns + `, version, call_token, fingerprint, ` + sqlFree + `, COALESCE(codec <> '` + jsonForm + `', FALSE), result, is_reference
 FROM onerow_key` + atKey
 
-// sqlReadCurrent waits for whoever is writing the row, and sees what is committed
-// even where the snapshot of a REPEATABLE READ transaction is older. After a 1062 the
-// share lock is held already.
+// sqlReadCurrent waits for whoever is writing the row, and sees what is committed even where the snapshot of
+// a REPEATABLE READ transaction is older. After a 1062 the share lock is held already.
 const sqlReadCurrent = sqlRead + ` LOCK IN SHARE MODE`
 
 // read returns the row, or nil if there is none. One statement.

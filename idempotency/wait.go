@@ -10,8 +10,7 @@ import (
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
-// finishTime is how long an outcome may take to be written after the context of its work has
-// ended.
+// finishTime is how long an outcome may take to be written after the context of its work has ended.
 const finishTime = 10 * time.Second
 
 // joined says whether db is a transaction, which is its owner's to run again.

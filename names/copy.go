@@ -53,10 +53,9 @@ func (k Kind) Parse(s string) (Parsed, error) {
 
 // WithCopy returns the name of copy n of the same stem: "Email Campaign" and "Email Campaign (Copy 7)" both
 // give "Email Campaign (Copy 1)" for 1, and "home@2x.png" gives "home (Copy 1)@2x.png". It succeeds for every
-// parsed name and every n from 1 to MaxCopy; any other n is ErrTooManyCopies. The result is a
-// valid name whose Copy is n. Its StemKey is the same for every n: the one to look up the highest copy number
-// under. That is the StemKey of p, unless p has a token that is not exactly as WithCopy writes it ("x (copy
-// 1)").
+// parsed name and every n from 1 to MaxCopy; any other n is ErrTooManyCopies. The result is a valid name
+// whose Copy is n. Its StemKey is the same for every n: the one to look up the highest copy number under.
+// That is the StemKey of p, unless p has a token that is not exactly as WithCopy writes it ("x (copy 1)").
 //
 // What is replaced is only a token exactly as WithCopy writes it: the user who typed "x (copy 1)" sees "x
 // (copy 1) (Copy 1)". A long stem is cut at its end, never through a code point; where it is folded longer

@@ -17,8 +17,7 @@ const (
 	MaxKeyLength = 255
 )
 
-// Kind says how a resource's names are turned into keys. The values are also the spellings in a YAML
-// plan.
+// Kind says how a resource's names are turned into keys. The values are also the spellings in a YAML plan.
 type Kind string
 
 const (

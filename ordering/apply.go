@@ -10,10 +10,9 @@ import (
 	"github.com/onerow/onerow/internal/errtext"
 )
 
-// sqlLock makes the context row or locks it, exclusively and by the primary key, until
-// the transaction ends: applications of one stream take turns here. A row that is
-// there stays as it is. (A SELECT … FOR UPDATE of a row that is not there would lock
-// a gap, and two of them deadlock.)
+// sqlLock makes the context row or locks it, exclusively and by the primary key, until the transaction ends:
+// applications of one stream take turns here. A row that is there stays as it is. (A SELECT … FOR UPDATE of a
+// row that is not there would lock a gap, and two of them deadlock.)
 const sqlLock = `INSERT INTO onerow_stream (consumer, stream, epoch, last_seq, updated_at) VALUES (?, ?, ?, ?, UTC_TIMESTAMP(6))
  ON DUPLICATE KEY UPDATE last_seq = last_seq`
 
@@ -25,21 +24,19 @@ const sqlReadLocked = `SELECT epoch, last_seq, held, state FROM onerow_stream WH
 const sqlWrite = `UPDATE onerow_stream SET epoch = ?, last_seq = ?, held = ?, state = ?, updated_at = UTC_TIMESTAMP(6)
  WHERE consumer = ? AND stream = ?`
 
-// Apply applies a message if it is newer than what the stream has seen: it calls fn
-// with the state, then writes the context, all in one transaction. Otherwise the
-// message is refused, or, with Hold, parked; see Outcome. With Hold it also
-// applies the parked messages whose gap is closed.
+// Apply applies a message if it is newer than what the stream has seen: it calls fn with the state, then
+// writes the context, all in one transaction. Otherwise the message is refused, or, with Hold, parked; see
+// Outcome. With Hold it also applies the parked messages whose gap is closed.
 //
-// On a pool the message has a transaction of its own, run again when the server refuses it;
-// parked messages that follow have another, so that one that cannot be applied
-// (ErrHeld) does not undo the others. When the answer to COMMIT is lost the error is
-// [onerow.ErrOutcomeUnknown]: call again, with the same message.
+// On a pool the message has a transaction of its own, run again when the server refuses it; parked messages
+// that follow have another, so that one that cannot be applied (ErrHeld) does not undo the others. When the
+// answer to COMMIT is lost the error is [onerow.ErrOutcomeUnknown]: call again, with the same message.
 //
-// On a transaction everything is part of that, and an error, whichever, means that it
-// must be rolled back, but for ErrInvalidArgument and ErrTooManyHeld.
+// On a transaction everything is part of that, and an error, whichever, means that it must be rolled back,
+// but for ErrInvalidArgument and ErrTooManyHeld.
 //
-// Errors besides those of fn: [ErrInvalidArgument], [ErrTooManyHeld], [ErrHeld], [ErrState].
-// With ErrHeld the Result is filled: the message itself is dealt with.
+// Errors besides those of fn: [ErrInvalidArgument], [ErrTooManyHeld], [ErrHeld], [ErrState]. With ErrHeld the
+// Result is filled: the message itself is dealt with.
 func (g Guard[S]) Apply(ctx context.Context, db onerow.DB, m Message, fn Func[S]) (Result[S], error) {
 	var res Result[S]
 	if err := errors.Join(g.check(), g.checkMessage(m)); err != nil {

@@ -14,8 +14,7 @@ import (
 	"github.com/onerow/onerow/internal/ident"
 )
 
-// ByTime guards the rows of a table of the application's own by the time at which
-// an update was made.
+// ByTime guards the rows of a table of the application's own by the time at which an update was made.
 type ByTime struct {
 	// Table is the table's name, ID the column of its primary key.
 	Table, ID string
@@ -52,15 +51,14 @@ func (g ByTime) time() string {
 	return "?"
 }
 
-// Update applies changes to the row with this id if at, the time at which the sender
-// made the update, is later than the stored one, in microseconds. Otherwise it is
-// refused: Duplicate with the same time, Late with an earlier one. Without the row the error is
-// [onerow.ErrNotFound]; for a time outside the years 1000 to 9999, and for a column of a wrong
-// type, [ErrInvalidArgument], and nothing was written. One UPDATE by the table's primary key, and
-// one SELECT when it is refused; on a pool BEGIN and COMMIT besides.
+// Update applies changes to the row with this id if at, the time at which the sender made the update, is
+// later than the stored one, in microseconds. Otherwise it is refused: Duplicate with the same time, Late
+// with an earlier one. Without the row the error is [onerow.ErrNotFound]; for a time outside the years 1000
+// to 9999, and for a column of a wrong type, [ErrInvalidArgument], and nothing was written. One UPDATE by the
+// table's primary key, and one SELECT when it is refused; on a pool BEGIN and COMMIT besides.
 //
-// When the answer to COMMIT is lost the error is [onerow.ErrOutcomeUnknown]; call
-// again: a change that was made is then a Duplicate.
+// When the answer to COMMIT is lost the error is [onerow.ErrOutcomeUnknown]; call again: a change that was
+// made is then a Duplicate.
 func (g ByTime) Update(ctx context.Context, db onerow.DB, id any, at time.Time, c Change) (Outcome, error) {
 	set, add := slices.Sorted(maps.Keys(c.Set)), slices.Sorted(maps.Keys(c.Add))
 	if len(set)+len(add) == 0 {
@@ -147,10 +145,9 @@ func (g ByTime) refusal(ctx context.Context, tx *onerow.Tx, id any, at time.Time
 	return Late, nil
 }
 
-// Verify says whether the column is of the type that the guard needs: [ErrInvalidArgument], or the
-// server's error if there is none. Call it at the start. Update says so too, but with some types
-// only once it refuses: a TIMESTAMP(6) keeps a time until a session has another time zone. One
-// statement, which reads no row.
+// Verify says whether the column is of the type that the guard needs: [ErrInvalidArgument], or the server's
+// error if there is none. Call it at the start. Update says so too, but with some types only once it refuses:
+// a TIMESTAMP(6) keeps a time until a session has another time zone. One statement, which reads no row.
 func (g ByTime) Verify(ctx context.Context, db onerow.DB) error {
 	if err := g.check(); err != nil {
 		return err

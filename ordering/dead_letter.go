@@ -39,12 +39,11 @@ type DeadLetter struct {
 const sqlParkLetter = `INSERT INTO onerow_dead_letter (queue, message_id, payload, reason, losing, parked_at)
  VALUES (?, ?, ?, ` + dbtext.Param + `, ` + dbtext.Param + `, UTC_TIMESTAMP(6))`
 
-// Park puts a message into the dead-letter table, with cause as its reason and, where
-// cause is an [ErrConflict], the versions that lost. Give it the transaction that
-// takes the message off its queue, if that is in this database. Parking again is a
-// success that changes nothing and keeps the first reason. It reports whether the
-// message is new there. One statement; on a pool BEGIN and COMMIT besides. It is
-// called again safely, also after [onerow.ErrOutcomeUnknown].
+// Park puts a message into the dead-letter table, with cause as its reason and, where cause is an
+// [ErrConflict], the versions that lost. Give it the transaction that takes the message off its queue, if
+// that is in this database. Parking again is a success that changes nothing and keeps the first reason. It
+// reports whether the message is new there. One statement; on a pool BEGIN and COMMIT besides. It is called
+// again safely, also after [onerow.ErrOutcomeUnknown].
 func Park(ctx context.Context, db onerow.DB, queue, messageID string, payload []byte, cause error) (bool, error) {
 	if queue == "" || len(queue) > maxConsumer || messageID == "" || len(messageID) > maxStream || len(payload) > maxBlob || cause == nil {
 		return false, fmt.Errorf("%w: a dead letter has a queue (up to %d bytes), a message id (up to %d), a payload (up to %d) and a cause",
@@ -102,9 +101,8 @@ func DeadLetters(ctx context.Context, db onerow.DB, queue string, after int64, l
 // sqlTake: by the primary key.
 const sqlTake = `DELETE FROM onerow_dead_letter WHERE id = ?`
 
-// Settle removes a parked message, in the transaction that applies it after all. It reports
-// whether it was there: of two that settle it, one is told so, and only that one
-// may go on. One statement.
+// Settle removes a parked message, in the transaction that applies it after all. It reports whether it was
+// there: of two that settle it, one is told so, and only that one may go on. One statement.
 func Settle(ctx context.Context, tx onerow.DB, id int64) (bool, error) {
 	n, err := onerow.Affected(ctx, tx, sqlTake, id)
 	return n == 1, errtext.Wrap(err, "ordering: settle dead letter %d", id)

@@ -41,16 +41,14 @@ type Message struct {
 	Payload []byte
 }
 
-// Func applies a message: it changes the state and writes through tx, by upserts or
-// otherwise. An error rolls all of it back. It may be called again for the same
-// message after a rollback, never after a COMMIT.
+// Func applies a message: it changes the state and writes through tx, by upserts or otherwise. An error rolls
+// all of it back. It may be called again for the same message after a rollback, never after a COMMIT.
 type Func[S any] func(ctx context.Context, tx *onerow.Tx, m Message, state *S) error
 
 // Outcome says what became of a message.
 type Outcome string
 
-// The outcomes. The last three are refusals: nothing was written and the message can be
-// dropped.
+// The outcomes. The last three are refusals: nothing was written and the message can be dropped.
 const (
 	// Applied: the function ran and its transaction committed.
 	Applied Outcome = "applied"
@@ -75,9 +73,8 @@ type Context[S any] struct {
 	Held int64
 }
 
-// Result is the answer of [Guard.Apply]. Row is the context after the call; Changed
-// says that a message was applied or parked; Replayed that the message had been parked
-// before.
+// Result is the answer of [Guard.Apply]. Row is the context after the call; Changed says that a message was
+// applied or parked; Replayed that the message had been parked before.
 type Result[S any] struct {
 	onerow.Result[Context[S]]
 	// Outcome is what became of the message that was given.

@@ -73,8 +73,7 @@ func (g Guard[S]) park(ctx context.Context, tx *onerow.Tx, c Context[S], m Messa
 	return res, nil
 }
 
-// record writes the message's row where messages are kept, and takes it out of the parked
-// ones if it was one.
+// record writes the message's row where messages are kept, and takes it out of the parked ones if it was one.
 func (g Guard[S]) record(ctx context.Context, tx *onerow.Tx, c *Context[S], m Message) error {
 	if c.Held > 0 && m.Epoch > c.Epoch {
 		n, err := onerow.Affected(ctx, tx, sqlDropEpochs, g.Consumer, m.Stream, c.Epoch, c.Last, c.Epoch, m.Epoch)

@@ -25,11 +25,10 @@ const attempts = 5
 // changes, and returns the number of affected rows. The result has what decide returned, which is not read
 // again. The error after the last attempt is [ErrConflict] and carries the versions that lost, for [Park].
 //
-// Give it a pool. Each write is a transaction of its own; when the answer to its
-// COMMIT is lost the error is [onerow.ErrOutcomeUnknown], and only a decide that
-// finds its own work done in the row (or a [ByTime] guard) makes calling again safe. On a
-// transaction there is one attempt: at REPEATABLE READ a second read would see what
-// the first one saw.
+// Give it a pool. Each write is a transaction of its own; when the answer to its COMMIT is lost the error is
+// [onerow.ErrOutcomeUnknown], and only a decide that finds its own work done in the row (or a [ByTime] guard)
+// makes calling again safe. On a transaction there is one attempt: at REPEATABLE READ a second read would see
+// what the first one saw.
 func UpdateIfUnchanged[T any](ctx context.Context, db onerow.DB, what string,
 	read func(ctx context.Context, db onerow.DB) (row T, version int64, err error),
 	decide func(ctx context.Context, row T) (T, error),

@@ -13,8 +13,7 @@ import (
 // sqlRead: by the primary key; locks nothing.
 const sqlRead = `SELECT epoch, last_seq, held, state FROM onerow_stream WHERE consumer = ? AND stream = ?`
 
-// Read returns the context of a stream. A stream without a message is
-// [onerow.ErrNotFound]. One statement.
+// Read returns the context of a stream. A stream without a message is [onerow.ErrNotFound]. One statement.
 func (g Guard[S]) Read(ctx context.Context, db onerow.DB, stream string) (Context[S], error) {
 	if err := g.check(); err != nil {
 		return Context[S]{}, err

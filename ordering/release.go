@@ -136,14 +136,12 @@ func (g Guard[S]) heldFrom(ctx context.Context, tx *onerow.Tx, stream string, c 
 // number before the first parked message becomes the last one.
 const sqlSkip = `UPDATE onerow_stream SET epoch = ?, last_seq = ?, updated_at = UTC_TIMESTAMP(6) WHERE consumer = ? AND stream = ? AND epoch = ? AND last_seq = ?`
 
-// Skip gives up the missing numbers before the first parked message of a stream in
-// Hold, and applies what is parked behind them. Where none is parked in its epoch,
-// these are the first numbers of the next epoch (of the stream, before its first
-// message), and the rest of the epoch before is given up too. last is the last sequence that
-// the operator saw; when the stream has moved on since, nothing is given up, so that
-// a repeated Skip gives up one gap only. It reports whether a gap was given up. A
-// number that was given up and comes after all is refused, as a duplicate unless
-// messages are kept.
+// Skip gives up the missing numbers before the first parked message of a stream in Hold, and applies what is
+// parked behind them. Where none is parked in its epoch, these are the first numbers of the next epoch (of
+// the stream, before its first message), and the rest of the epoch before is given up too. last is the last
+// sequence that the operator saw; when the stream has moved on since, nothing is given up, so that a repeated
+// Skip gives up one gap only. It reports whether a gap was given up. A number that was given up and comes
+// after all is refused, as a duplicate unless messages are kept.
 func (g Guard[S]) Skip(ctx context.Context, db onerow.DB, stream string, last int64, fn Func[S]) (bool, error) {
 	skipped := false
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {

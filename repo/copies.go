@@ -12,9 +12,8 @@ import (
 	"github.com/onerow/onerow/names"
 )
 
-// maxNames is how many names an activation tries: the first is its own, the second
-// the highest copy number plus one, the rest come from others who do the same at
-// the same time.
+// maxNames is how many names an activation tries: the first is its own, the second the highest copy number
+// plus one, the rest come from others who do the same at the same time.
 const maxNames = 100
 
 // nameRefusal: a unique index refused the row, its name's or another one.
@@ -30,9 +29,8 @@ func (e *nameRefusal) Error() string { return "repo: a unique index refused the 
 func (e *nameRefusal) Unwrap() error { return e.err }
 
 // underFreeName runs a verb that gives a row its own name (copyNo 0), and again with the next free copy of it
-// while a unique index refuses that. After a conflict a transaction of our own is
-// begun anew: the refused one holds a lock on the name that refused it, and two
-// of these would wait for each other.
+// while a unique index refuses that. After a conflict a transaction of our own is begun anew: the refused one
+// holds a lock on the name that refused it, and two of these would wait for each other.
 func (r *untyped) underFreeName(ctx context.Context, db onerow.DB, c call, try func(ctx context.Context, tx *onerow.Tx, copyNo int) (result, error)) (result, error) {
 	copyNo, unseen := 0, 0 // unseen tries were refused, and nobody is seen to be in their way
 	for n := 1; ; n++ {

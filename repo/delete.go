@@ -27,8 +27,7 @@ func NoTrash() DeleteOption { return func(o *deleteOptions) { o.noTrash = true }
 // until the time is over, by the database's clock. Its name is free at once.
 func Grace(d time.Duration) DeleteOption { return func(o *deleteOptions) { o.grace = d } }
 
-// Deleted is the answer of Delete. Row is the row as it was; zero where it was
-// gone before.
+// Deleted is the answer of Delete. Row is the row as it was; zero where it was gone before.
 type Deleted[T any] struct {
 	onerow.Result[T]
 	// JobID is the cascade job that deletes what is below the row; 0 where there is
@@ -138,8 +137,7 @@ func (r *untyped) staysHidden(o deleteOptions) bool {
 // sqlHide marks a row that is in the archive already, by the primary key; it is locked.
 const sqlHide = `UPDATE {archive} SET {touch}, deletion_id = ?, deleted_from = 'archived' WHERE {byID} AND version = ?`
 
-// removeOrHide removes the locked row, or hides it in the archive under the deletion:
-// see staysHidden.
+// removeOrHide removes the locked row, or hides it in the archive under the deletion: see staysHidden.
 func (r *untyped) removeOrHide(ctx context.Context, tx *onerow.Tx, h lockedRow, id any, deletionID int64, keep bool) error {
 	switch {
 	case !keep:

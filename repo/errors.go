@@ -28,9 +28,8 @@ var (
 	// ErrParentArchived means: the row above is archived, and the plan does not let rows be made there. It
 	// is an ErrParentNotFound too.
 	ErrParentArchived error = parentError("repo: the parent row is archived")
-	// ErrConflict means: another unique index of the application's refused the row, or
-	// others kept moving it. errors.As with *[ConflictError] says which index, and who
-	// has the values.
+	// ErrConflict means: another unique index of the application's refused the row, or others kept moving it.
+	// errors.As with *[ConflictError] says which index, and who has the values.
 	ErrConflict = errors.New("repo: conflict")
 	// ErrNoFreeName means: no free copy number was found.
 	ErrNoFreeName = errors.New("repo: no free name")
@@ -114,8 +113,7 @@ type IDReusedError struct {
 	// Resource and ID are the row that the verb was called for; ID is of the repository's ID type.
 	Resource string
 	ID       any
-	// Active and Table are the table that gives the ids, and the one that has another row
-	// of this id.
+	// Active and Table are the table that gives the ids, and the one that has another row of this id.
 	Active, Table string
 	// Err is the driver's error, or nil where nothing was written yet.
 	Err error

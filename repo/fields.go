@@ -31,9 +31,8 @@ type field struct {
 	key    *keytype.Type // of a column with a key that is not scanned as it is
 }
 
-// fields maps the caller's struct to the columns of a resource. It does what
-// sqlx does with `db` tags, but times travel as microseconds, so that no setting
-// of the driver (parseTime, loc) has a say.
+// fields maps the caller's struct to the columns of a resource. It does what sqlx does with `db` tags, but
+// times travel as microseconds, so that no setting of the driver (parseTime, loc) has a say.
 type fields struct {
 	all   []field // every field with a column, in the order of the struct
 	own   []field // those that are the application's own columns

@@ -9,11 +9,10 @@ import (
 	"github.com/onerow/onerow"
 )
 
-// Get returns the row with this id, active or archived, or [onerow.ErrNotFound].
-// A row that is hidden by a deletion in its grace period is not found. Both tables
-// are asked in one statement, so a row that moves between them is not missed; an
-// empty answer is asked again before it counts. Statements: 1; 3 for a row that
-// is not there.
+// Get returns the row with this id, active or archived, or [onerow.ErrNotFound]. A row that is hidden by a
+// deletion in its grace period is not found. Both tables are asked in one statement, so a row that moves
+// between them is not missed; an empty answer is asked again before it counts. Statements: 1; 3 for a row
+// that is not there.
 func (r *Of[T, ID, Owner]) Get(ctx context.Context, db onerow.DB, id ID) (T, error) {
 	row, err := r.untyped.get(ctx, db, id)
 	return rowOf[T](row), err
@@ -44,10 +43,9 @@ func (r *untyped) getEither(ctx context.Context, db onerow.DB, lock string, id a
 	return it, err
 }
 
-// Find returns the owner's active row with this name in any spelling that has
-// the same name key: letter case and white space make no difference, and for file
-// names neither extension nor pixel density. [onerow.ErrNotFound] otherwise. One
-// statement, over the unique index.
+// Find returns the owner's active row with this name in any spelling that has the same name key: letter case
+// and white space make no difference, and for file names neither extension nor pixel density.
+// [onerow.ErrNotFound] otherwise. One statement, over the unique index.
 func (r *Of[T, ID, Owner]) Find(ctx context.Context, db onerow.DB, owner Owner, name string) (T, error) {
 	row, err := r.untyped.find(ctx, db, owner, name)
 	return rowOf[T](row), err

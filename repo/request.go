@@ -167,13 +167,12 @@ var oldRequests = purge.Table{
 	Key:    `resource = ? AND owner = ? AND request_id = ?`,
 }
 
-// PurgeRequests forgets at most limit request ids, of all resources, that are older
-// than age by the database's clock, and returns how many it forgot; fewer than limit
-// means that no more are that old. A create with a forgotten request id makes a new
-// row, so age must be longer than any client retries. Nothing is forgotten unless
-// this is called, or cascade-worker runs, which forgets them after 30 days. On a pool each 200 commit by
-// themselves, so that an error may leave some of them forgotten, which the number
-// says. Two statements for each 200.
+// PurgeRequests forgets at most limit request ids, of all resources, that are older than age by the
+// database's clock, and returns how many it forgot; fewer than limit means that no more are that old. A
+// create with a forgotten request id makes a new row, so age must be longer than any client retries. Nothing
+// is forgotten unless this is called, or cascade-worker runs, which forgets them after 30 days. On a pool
+// each 200 commit by themselves, so that an error may leave some of them forgotten, which the number says.
+// Two statements for each 200.
 func PurgeRequests(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
 	if age <= 0 || limit <= 0 {
 		return 0, fmt.Errorf("%w: purging requests older than %v, %d at most", ErrUnsupported, age, limit)

@@ -28,8 +28,7 @@ type Restored struct {
 	// Name is the name that the row has now, empty where rows have no names. OldName is
 	// the one that it was deleted under; another one means that it was taken meanwhile.
 	Name, OldName string
-	// Changed says whether this call took the deletion back; false means that it was
-	// taken back before.
+	// Changed says whether this call took the deletion back; false means that it was taken back before.
 	Changed bool
 }
 

@@ -55,9 +55,8 @@ func (r *untyped) nameHolder(ctx context.Context, db onerow.DB, owner []any, nam
 	return id, err
 }
 
-// sqlUnique reads the unique indexes of the active table, column by column, from the
-// catalog; no lock. A prefix, an expression and a hash come as ”: no value that is
-// written says what they hold.
+// sqlUnique reads the unique indexes of the active table, column by column, from the catalog; no lock. A
+// prefix, an expression and a hash come as ”: no value that is written says what they hold.
 const sqlUnique = `SELECT index_name, IF(sub_part IS NULL AND index_type = 'BTREE', COALESCE(column_name, ''), '')
   FROM information_schema.statistics
   WHERE table_schema = DATABASE() AND table_name = ? AND non_unique = 0 ORDER BY index_name, seq_in_index`
@@ -83,10 +82,9 @@ func (r *untyped) uniqueIndexes(ctx context.Context, db onerow.DB) (list []uniqu
 	return list, err
 }
 
-// conflict finds the unique index beside the name's that refused the row: a [ConflictError]
-// with the row that has its values, or else a duplicateError. Two statements: the catalog,
-// and one look-up in each index whose values are known. In a transaction these are current
-// reads.
+// conflict finds the unique index beside the name's that refused the row: a [ConflictError] with the row that
+// has its values, or else a duplicateError. Two statements: the catalog, and one look-up in each index whose
+// values are known. In a transaction these are current reads.
 func (r *untyped) conflict(ctx context.Context, db onerow.DB, w attempt, current bool, err error) error {
 	indexes, ierr := r.uniqueIndexes(ctx, db)
 	if ierr != nil {
@@ -120,10 +118,9 @@ func (r *untyped) conflict(ctx context.Context, db onerow.DB, w attempt, current
 	return &ConflictError{Resource: r.res.Name, ID: r.typed(w.id), Index: indexes[n].name, Columns: indexes[n].columns, HolderID: r.typed(holder), Err: err}
 }
 
-// holderQuery finds, over the unique index itself, which other row has the values that w
-// wrote, or that the row has already; it is empty where they are not known, where they
-// cannot be taken (NULL, an index with the primary key), and for the name's index, which
-// was asked before.
+// holderQuery finds, over the unique index itself, which other row has the values that w wrote, or that the
+// row has already; it is empty where they are not known, where they cannot be taken (NULL, an index with the
+// primary key), and for the name's index, which was asked before.
 func (r *untyped) holderQuery(x uniqueIndex, w attempt) (from string, args []any) {
 	if slices.Equal(x.columns, append(r.res.Owners(), r.res.Label.Key)) {
 		return "", nil
@@ -170,9 +167,8 @@ func (r *untyped) comparable(column string, arg any) any {
 	return arg
 }
 
-// duplicateError: a unique key refused the row, and nobody is seen to hold its values:
-// the holder has just gone, and the next try will do, or it is an index that cannot be
-// asked.
+// duplicateError: a unique key refused the row, and nobody is seen to hold its values: the holder has just
+// gone, and the next try will do, or it is an index that cannot be asked.
 type duplicateError struct{ err error }
 
 func (e *duplicateError) Error() string        { return e.err.Error() }

@@ -12,10 +12,9 @@ import (
 	"time"
 )
 
-// value is what a statement is given for the value of a field: what the driver makes of
-// it, so nil, int64, float64, bool, string, []byte, uint64 above the largest int64, or
-// json.RawMessage, but times as text in UTC. Unlike [driver.DefaultParameterConverter]
-// it takes all that the driver takes.
+// value is what a statement is given for the value of a field: what the driver makes of it, so nil, int64,
+// float64, bool, string, []byte, uint64 above the largest int64, or json.RawMessage, but times as text in
+// UTC. Unlike [driver.DefaultParameterConverter] it takes all that the driver takes.
 func value(v any) (any, error) {
 	switch t := v.(type) {
 	case nil, []byte:

@@ -49,8 +49,7 @@ type Message struct {
 	Retry int
 	// MessageID is the message id of SQS, new with each sending.
 	MessageID string
-	// Wrapped says that it came through SNS; Topic is the topic's ARN then, and Subject its
-	// subject.
+	// Wrapped says that it came through SNS; Topic is the topic's ARN then, and Subject its subject.
 	Wrapped        bool
 	Topic, Subject string
 	// Body is what the sender sent.
@@ -87,9 +86,8 @@ type notification struct {
 	Attributes map[string]struct{ Type, Value string } `json:"MessageAttributes"`
 }
 
-// Open reads one message: a record of the event that a Lambda gets from SQS, or a
-// message of the SQS API, as JSON; direct, or wrapped by SNS (without raw delivery). The
-// error is [ErrMessage].
+// Open reads one message: a record of the event that a Lambda gets from SQS, or a message of the SQS API, as
+// JSON; direct, or wrapped by SNS (without raw delivery). The error is [ErrMessage].
 func Open(raw []byte) (Message, error) {
 	var r record
 	if err := json.Unmarshal(raw, &r); err != nil {

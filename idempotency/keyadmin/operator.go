@@ -112,9 +112,8 @@ VALUES (?, ?, ?, ?, ?, ?, ` + dbtext.Param + `, ` + dbtext.Param + `, UTC_TIMEST
 // sqlAudited reads one audit row by its primary key. Names are compared byte by byte.
 const sqlAudited = `SELECT CAST(actor AS BINARY) = UNHEX(?) FROM onerow_key_audit` + atKey + ` AND token = ? AND action = ? LOCK IN SHARE MODE`
 
-// act runs the conditional write, which decides, and the audit. An unknown COMMIT is run again: the
-// write waits at the row until the lost attempt has ended, and then the audit says
-// whether it was this operator's.
+// act runs the conditional write, which decides, and the audit. An unknown COMMIT is run again: the write
+// waits at the row until the lost attempt has ended, and then the audit says whether it was this operator's.
 func (o *Operator) act(ctx context.Context, db onerow.DB, seen idempotency.Entry, action, query string, args ...any) error {
 	if err := seen.Key.Check(); err != nil {
 		return err

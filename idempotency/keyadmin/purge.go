@@ -33,12 +33,11 @@ var (
 	}
 )
 
-// Purge removes up to limit expired keys and ended admissions, in batches of 200 rows that
-// each commit by themselves, oldest first, and returns how many it removed: less
-// than limit when nothing more is expired. It may run beside everything and beside
-// itself; never calling it is as right, the table then grows. What References keep
-// is the caller's to remove. Statements: 2 for each batch, 1
-// for a table in which nothing is expired.
+// Purge removes up to limit expired keys and ended admissions, in batches of 200 rows that each commit by
+// themselves, oldest first, and returns how many it removed: less than limit when nothing more is expired. It
+// may run beside everything and beside itself; never calling it is as right, the table then grows. What
+// References keep is the caller's to remove. Statements: 2 for each batch, 1 for a table in which nothing is
+// expired.
 func Purge(ctx context.Context, db onerow.DB, keys *idempotency.Keys, limit int) (int, error) {
 	purged, err := expiredKeys.Purge(ctx, db, limit)
 	if err == nil && purged < int64(limit) {

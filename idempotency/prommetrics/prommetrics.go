@@ -1,5 +1,4 @@
-// Package prommetrics gives the counts and gauges of package idempotency to
-// Prometheus:
+// Package prommetrics gives the counts and gauges of package idempotency to Prometheus:
 //
 //	metrics, err := prommetrics.New(prometheus.DefaultRegisterer)
 //	keys, err := idempotency.New(idempotency.Config{Metrics: metrics})
@@ -7,12 +6,12 @@
 //	onerow_idempotency_events_total{event, operation}   counter: started, completed, replayed, …
 //	onerow_idempotency_keys{state}                      gauge: in_progress, overdue, errored
 //
-// The gauges are as old as the last call of keyadmin.Measure, and count the whole table: call
-// it from one process, and take the maximum over processes otherwise. Alert on overdue and
-// errored above 0, and on the events completion_lost and lost.
+// The gauges are as old as the last call of keyadmin.Measure, and count the whole table: call it from one
+// process, and take the maximum over processes otherwise. Alert on overdue and errored above 0, and on the
+// events completion_lost and lost.
 //
-// Not guaranteed: that the counts survive the process, or that they are exact after a crash; the
-// table is the record.
+// Not guaranteed: that the counts survive the process, or that they are exact after a crash; the table is the
+// record.
 //
 // Open this package when a metric of the keys is added or renamed.
 package prommetrics
