@@ -51,9 +51,10 @@
 //	stopped before            x        x        x        x       nothing, ever: another process makes the call again
 //
 // A process that stopped (Abandoned) leaves its connection open, with its locks, until the retry is seen to
-// wait for it. A lease that it holds runs out by Expire. Injected errors leave the state that the server
-// would: 1213, 3101 and 1180 really roll the session back, 1205 undoes the statement only, and a session that
-// was cut or killed is waited for. KILL needs no privilege: the sessions are the user's own.
+// wait for one; a lease that it holds runs out by Expire. Injected errors leave the state that the server
+// would: with 1213, 3101 and 1180 the session is really rolled back, with 1205 only the statement is undone,
+// and a session that was cut or killed is waited for until the server has rolled it back, so that its locks
+// are free when the retry comes.
 //
 // # What is guaranteed, and what is not
 //
@@ -62,20 +63,26 @@
 //   - The wrapped connector changes nothing: the server gets the same statements, driver.ErrSkip is
 //     forwarded. It takes connections that have what go-sql-driver's have, and refuses others.
 //   - Tables that are equal up to renaming generated ids count as equal. The reverse holds where rows refer
-//     to each other as trees; else some differences in who refers to whom may go unseen. Rows are compared by
-//     hashes of 64 bits.
-//   - What a call answers beside its error is not compared: hold it in Check. No fault is tried in the retry.
-//   - A packet of several statements is one execution: it fails before or after all of it, and right before
-//     its COMMIT. It is recognised by BEGIN or START TRANSACTION as the first and COMMIT as the last; after
-//     another beginning, as SET autocommit=0, a deadlock after a statement's work is not tried.
-//   - A DATE, a TIME, and a time kept as a number, is compared by value: put it into Ignore. With
-//     innodb_rollback_on_timeout=ON 1205 undoes the whole transaction; that is not tried.
+//     to each other as trees, up to hashes of 64 bits; in other shapes some differences in who refers to whom
+//     may go unseen.
+//   - What the call answers beside its error is not compared: keep it, and hold it in Check.
+//   - One fault for each run: a fault in the retry is not tried. Callers do not run at the same time: that is
+//     what Interleave is for.
+//   - A packet of several statements (multiStatements) is one execution: it fails before or after all of it,
+//     and, if it ends with COMMIT, right before that. It is recognised by BEGIN or START TRANSACTION as the
+//     first and COMMIT as the last of them. A transaction that is begun otherwise, by SET autocommit=0 for
+//     instance, is not recognised, so a deadlock after a statement's work is not tried there.
+//   - With an isolation level in sql.TxOptions the driver's SET before BEGIN is neither counted nor failed.
+//   - A DATE or TIME column, and a time kept as a number, is compared by value: put it into Ignore.
+//   - Servers with innodb_rollback_on_timeout=ON undo the whole transaction with 1205; that is not tried.
 //
-// Run needs PROCESS, which shows who waits, unless Abandoned is left out (Without: []Fault{Abandoned});
-// Interleave needs it always. On MySQL both need SELECT on performance_schema, which must be on. A run costs
-// a Setup, the calls, two reads of all tables and, where a session dies, a connection: some milliseconds.
-// Keep Setup small; Empty deletes what earlier runs left in one round trip. Wrap and Count are of use alone,
-// for tests of round trips.
+// Run needs the PROCESS privilege, which shows who waits for a lock, unless Abandoned is left out (Without:
+// []Fault{Abandoned}); Interleave needs it always. On MySQL both need SELECT on performance_schema as well,
+// which must be on, as by default. KILL needs no privilege: the sessions are the user's own.
+//
+// A run costs a Setup, the calls, two reads of all tables (a round trip each) and, where a session dies, a
+// new connection: some milliseconds. Keep Setup small; Empty deletes what earlier runs left in one round
+// trip.
 //
 // # Races
 //
@@ -98,23 +105,37 @@
 //	  step  | A                                  | B
 //	     2  | SELECT COUNT(*) FROM booking WHER… |
 //	     4  |                                    | SELECT COUNT(*) FROM booking WHER…
-//	     …   "waits": the server let a statement wait; "(4) goes on": statement 4 got its lock
+//	     5  |                                    | INSERT INTO booking (seat, who) V…
+//	     6  |                                    | COMMIT
+//	     7  | INSERT INTO booking (seat, who) V… |
+//	     8  | COMMIT                             |
+//	A was answered: nil
+//	B was answered: nil
+//	the tables are not those after the copies one after the other in any order; nearest: AB, answers nil, "the seat is taken" (- serial, + interleaved):
+//	table booking: 1 row serially, 2 rows interleaved
 //
-// What to know of it:
+// "waits" marks a statement that the server let wait, "(4) goes on" where statement 4 got its lock.
 //
-//   - Of an answer only the text without its digits counts, of a server's error only its number. A race whose
-//     copies send nothing, or all fail with an error that is no constraint's, is refused.
-//   - Who waits is read from SHOW ENGINE INNODB STATUS, by session, never guessed from time (on MySQL also
-//     from performance_schema; metadata locks and GET_LOCK from the sessions' states, looked at for 10 ms).
-//     Others' work on the same tables disturbs.
-//   - A copy between statements is waited for. After a second the others go on: a copy that waits for another
-//     inside the process (a mutex, a channel) costs that second at each schedule. What copies share in memory
+//   - Of an answer only the text without its digits counts, of a server's error only its number.
+//   - A race whose copies send no statement, or all fail with an error of the server that is no constraint's,
+//     is refused.
+//   - Who waits, for a row, a metadata lock or GET_LOCK, is read from the server, by session, never guessed from
+//     time. Other work on the server does not disturb, work on the same tables does.
+//   - A copy between statements (computing, in a backoff) is waited for. After a second the others go on: a
+//     copy that waits for another one inside the process (a mutex, a channel) costs that second at each
+//     schedule.
+//   - A copy that polls until another one is done gets at most twice its usual number of statements and ten
+//     in a row.
+//   - If several copies are let go by the same COMMIT, they run at once up to their next statement.
+//   - Call runs in a goroutine of its own at the same time as the other copies: what they share in memory
 //     needs a lock that is not held over a statement.
-//   - A copy that polls gets at most twice its usual number of statements and ten in a row. Several copies
-//     that one COMMIT lets go run at once up to their next. Copies that wait for each other without a
-//     deadlock fail.
-//   - InnoDB may lock otherwise while deleted rows are not yet purged. A schedule that came out otherwise is
-//     judged as what it was and run again, twice at most; else it counts as Unsteady.
+//   - Schedules at which copies wait for each other and the server sees no deadlock fail ("every copy …
+//     waits").
+//   - InnoDB may lock more or less while deleted rows are not yet purged, so a schedule may come out
+//     otherwise than before. That is judged as what it was, and the schedule run again, twice at most; one
+//     that never came out as chosen is counted as Unsteady.
+//
+// Wrap and Count are of use alone, for tests that hold a number of round trips.
 //
 // Open this package when a fault, a schedule or a report of the explorations changes.
 package crashtest

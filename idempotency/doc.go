@@ -17,13 +17,11 @@
 //	          ▼ the key: wait until it ends
 //	        it committed: its result; it rolled back: go on as the first
 //
-// A permanent error ([Permanent]; [ErrUndone] works the same way) rolls the function's transaction back, and
-// a second transaction stores the error. A crash between the two leaves no row: the next call runs the
-// function again. If another call takes the key between the two, both get its outcome. In a caller's
-// transaction a savepoint is gone back to instead, see onerow.Tx.Savepoint.
-//
-// A process that has seen a key end answers its next call by a plain read, and writes only where that finds
-// none.
+// A permanent error ([Permanent]; [ErrUndone] works the same way) rolls the function's transaction back. A
+// second transaction then stores the error. No savepoint is used. After a crash between the two there is no
+// row, and the next call runs the function again. If another call takes the key between the two, nothing of
+// it is overwritten: both calls get its outcome. In a caller's transaction a savepoint is gone back to, see
+// onerow.Tx.Savepoint. A process that has seen a key end looks for its answer by a plain read first.
 //
 // # Two steps: Begin, then Complete, Fail or Release
 //
@@ -73,9 +71,8 @@
 //   - A result above Config.MaxResult is refused or stored by reference, never cut. One that the server does
 //     not take in one statement (max_allowed_packet) is [ErrTooLarge] too, after one run of the function, or
 //     two.
-//   - An expired key is absent, purged or not.
+//   - An expired key is absent, purged or not. All times are those of the database's clock.
 //   - The outcome is logged before the completion is written: a lost completion can be told from lost work.
-//   - All times are those of the database's clock.
 //
 // An unknown outcome (COMMIT or a statement was sent, no answer came) is resolved here: the call carries a
 // token of its own, so it is run again, waits until the lost attempt has ended, and knows its own row.
@@ -100,8 +97,8 @@
 //   - In the caller's own transaction nothing is retried, and what is said is true when that transaction
 //     commits. The error of a refused transaction is onerow.Retryable there. Begin in a transaction is of use
 //     only if that commits before the work starts.
-//   - A function that calls Do with its own key gets ErrInProgress, and must return it.
 //   - A function of Do that commits by itself (DDL) breaks its transaction: the key then stays in progress.
+//     One that calls Do with its own key gets ErrInProgress, and must return it.
 //   - [Keys.Admit] is a guard against duplicates that may be dropped, not a record of work done.
 //
 // # Statements
@@ -121,9 +118,7 @@
 // its read travels with COMMIT; where the result is not all of the answer, the second read is a third.
 //
 // None grows with the number of keys. In a transaction of a pool that pool.Open did not make Do is one more
-// on MySQL: see onerow.Tx.Savepoint.
-//
-// Package keyadmin has what operators do: lists, gauges, purges, and the verbs that end a key by hand.
+// on MySQL: see onerow.Tx.Savepoint. Package keyadmin has what operators do.
 //
 // Open this package when a key is claimed, completed, replayed or freed in another way.
 package idempotency

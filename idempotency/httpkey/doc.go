@@ -1,6 +1,6 @@
 // Package httpkey is net/http middleware after the IETF draft "The Idempotency-Key HTTP Header Field": a
-// client sends a key with a request and may send that request again until it has an answer. The work is done
-// once, and every repetition gets the first answer.
+// client sends a key with a request and may then send that request again until it has an answer. The work is
+// done once, and every repetition gets the first answer.
 //
 //	mw, err := httpkey.New(db, keys, httpkey.Config{Tenant: userOf})
 //	mux.Handle("POST /orders", mw.OneCommit(http.HandlerFunc(createOrder)))  // work in this database
@@ -24,10 +24,13 @@
 //	                 ├─ no answer that can be stored ─ error, marked for attention ─ 500, or the answer
 //	                 └─ panic ─────────────── error, marked for attention ─── the panic goes on
 //
-// Config.Stored says what is stored; this default follows the draft and Stripe's API. Refused is a 4xx of
-// [Refused], as 400, 401, 409, 422 and 429: the handler says that it has done nothing yet. One that calls
-// elsewhere and passes such a status on needs a Stored of its own. [NotDone] is the handler's word that
-// nothing was done; it counts before the status, a panic and a misuse do.
+// What is stored is Config.Stored's to say; this is its default, after the draft ("the result of the
+// previously completed operation, success or an error") and Stripe's API (results are stored, 500 included,
+// once the work has begun; what fails validation or collides with another request is not). Refused is a 4xx
+// of [Refused], as 400, 401, 409, 422 and 429: a handler that answers so says that it has done nothing yet.
+// One that calls elsewhere and passes such a status on must not be wrapped without a Stored of its own. A 307
+// or 308 sends the same request elsewhere and is no outcome either. [NotDone] says that nothing was done,
+// whatever the status, a panic or a misuse say.
 //
 // # Answers
 //
@@ -67,9 +70,9 @@
 // # Guarantees
 //
 //   - For one tenant, route and key the handler's rows commit once in OneCommit, and in TwoStep the handler
-//     runs once, however often the request is sent, at the same time or after a cut connection. Only after
-//     work that was not done (refused, NotDone, an operator's release), or a Config.Lease that has ended,
-//     does the next one run.
+//     runs once, however often the request is sent, at the same time or after a cut connection; except that a
+//     request whose work was not done (refused, NotDone, an operator's release) or whose Config.Lease has
+//     ended lets the next one run.
 //   - A replay has the first answer's status, its body byte by byte, and the headers that [Config].Headers
 //     names. Set-Cookie is never stored; other headers go to the first client only.
 //   - No byte of the handler's answer is sent before it is stored, or its transaction committed.
