@@ -119,8 +119,8 @@
 //   - Of an answer only the text without its digits counts, of a server's error only its number.
 //   - A race whose copies send no statement, or all fail with an error of the server that is no constraint's,
 //     is refused.
-//   - Who waits, for a row, a metadata lock or GET_LOCK, is read from the server, by session, never guessed from
-//     time. Other work on the server does not disturb, work on the same tables does.
+//   - Who waits, for a row, a metadata lock or GET_LOCK, is read from the server, by session, never guessed
+//     from time. Other work on the server does not disturb, work on the same tables does.
 //   - A copy between statements (computing, in a backoff) is waited for. After a second the others go on: a
 //     copy that waits for another one inside the process (a mutex, a channel) costs that second at each
 //     schedule.
