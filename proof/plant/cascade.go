@@ -35,7 +35,7 @@ var cascadeBugs = []bug{
 		"foreign := (all - mine) / took", "foreign := all / took"}}},
 	{"crashtest does not compare the tables after a fault", "./crashtest", "Caught|Right|Catalog", []change{{"crashtest/visit.go",
 		`if f.Reason, f.Diff, err = x.compare(ctx, start); err != nil {`, `if _, _, err = x.compare(ctx, start); err != nil {`}}},
-	{"crashtest takes an interleaving for right that had a preemption", "./crashtest", "Caught|Right|Example", []change{{"crashtest/verdict.go",
+	{"crashtest takes an interleaving for right that had a preemption", "./crashtest", "Caught|Right|Example", []change{{"crashtest/ends.go",
 		`if e.key == key {`, `if e.key == key || r.preemptions > 0 {`}}},
 	{"another body under the same Idempotency-Key is answered", "./idempotency/httpkey", ".", []change{{"idempotency/httpkey/gate.go",
 		"return verb(idempotency.Options{Payload: q.fingerprint})", "return verb(idempotency.Options{Payload: q.key.ID})"}}},
