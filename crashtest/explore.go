@@ -228,17 +228,20 @@ func (x *explorer) look(ctx context.Context, start snapshot) (*identity, error) 
 	}
 	if x.w.Check != nil {
 		if err := x.w.Check(ctx, x.plain); err != nil {
-			return nil, &checkError{err}
+			return nil, &hookError{"Check", err}
 		}
 	}
 	return identify(x.tables, start, end), nil
 }
 
-// checkError tells what the workflow's Check says from what goes wrong with reading.
-type checkError struct{ err error }
+// hookError tells what a function of the workflow's says, its Check or Expire, from what goes wrong otherwise.
+type hookError struct {
+	hook string
+	err  error
+}
 
-func (e *checkError) Error() string { return "Check: " + e.err.Error() }
-func (e *checkError) Unwrap() error { return e.err }
+func (e *hookError) Error() string { return e.hook + ": " + e.err.Error() }
+func (e *hookError) Unwrap() error { return e.err }
 
 // errHung is a call that cannot be followed by another.
 var errHung = errors.New("the call hangs, or keeps a connection (an open transaction or open rows)")

@@ -100,8 +100,7 @@ func (f *Failures) orNil() error {
 
 // explored is the error of an exploration: *Failures, or why it could not be made.
 func explored(workflow string, err error) error {
-	var failures *Failures
-	if err == nil || errors.As(err, &failures) {
+	if _, failed := errors.AsType[*Failures](err); err == nil || failed {
 		return err
 	}
 	return fmt.Errorf("crashtest: workflow %q: %w", workflow, err)

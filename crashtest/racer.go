@@ -163,7 +163,7 @@ func (x *racer) play(ctx context.Context, prefix, order string, mayStop bool) (*
 		if len(p.answers) > 0 {
 			last = p.answers[len(p.answers)-1]
 		}
-		if expiry := (*expireError)(nil); errors.As(last, &expiry) {
+		if expiry, ok := errors.AsType[*hookError](last); ok {
 			return nil, expiry
 		}
 		r.answers = append(r.answers, last)
@@ -175,7 +175,7 @@ func (x *racer) play(ctx context.Context, prefix, order string, mayStop bool) (*
 		return r, nil
 	}
 	r.end, err = x.look(ctx, start)
-	if failed := (*checkError)(nil); errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*hookError](err); ok {
 		r.check, err = failed, nil
 	}
 	return r, err

@@ -84,7 +84,7 @@ func orNone(err error) error {
 // compare holds the tables against those of the run without faults. An empty reason: they are equal.
 func (x *explorer) compare(ctx context.Context, start snapshot) (reason, rows string, err error) {
 	got, err := x.look(ctx, start)
-	if failed := (*checkError)(nil); errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*hookError](err); ok {
 		return failed.Error(), "", nil
 	}
 	if err != nil {
@@ -135,7 +135,7 @@ func (x *explorer) callsAbandoned(ctx context.Context, p point) (answers []error
 	if errors.Is(err, errStuck) {
 		err = fmt.Errorf("%w: %w", errHung, err)
 	}
-	if expiry := (*expireError)(nil); err == nil && errors.As(answers[len(answers)-1], &expiry) {
+	if expiry, ok := errors.AsType[*hookError](answers[len(answers)-1]); ok && err == nil {
 		err = expiry
 	}
 	return answers, err
@@ -180,16 +180,10 @@ func (x *explorer) afterExpiry(call func(context.Context, *sql.DB) error) func(c
 	return func(ctx context.Context, db *sql.DB) error {
 		if !expired {
 			if err := x.w.Expire(ctx, db); err != nil {
-				return &expireError{err}
+				return &hookError{"in Expire", err}
 			}
 			expired = true
 		}
 		return call(ctx, db)
 	}
 }
-
-// expireError tells what the workflow's Expire says from the answers of its calls.
-type expireError struct{ err error }
-
-func (e *expireError) Error() string { return "in Expire: " + e.err.Error() }
-func (e *expireError) Unwrap() error { return e.err }

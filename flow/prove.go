@@ -40,9 +40,7 @@ func (r Run) check() error {
 }
 
 func (r Run) wrap(verb string, err error) error {
-	var owned *OwnedError
-	var lost *LostError
-	if err == nil || errors.As(err, &owned) || errors.As(err, &lost) { // they say all
+	if err == nil || errors.Is(err, ErrOwned) || errors.Is(err, ErrLost) { // they say all
 		return err
 	}
 	return errtext.Wrap(err, "flow: %s stage %q of flow %q for request %q", verb, r.Stage, r.Flow, r.RequestID)

@@ -36,8 +36,7 @@ func (k *Keys) event(event string, key Key) { k.cfg.Metrics.Add(event, key.Opera
 
 // tell counts what the answer of Do or Begin is, and remembers a key that has ended.
 func (k *Keys) tell(db onerow.DB, c *call, fresh bool, err error) {
-	var e *Error
-	hasError := errors.As(err, &e)
+	e, hasError := errors.AsType[*Error](err)
 	event := ""
 	switch {
 	case err == nil && fresh:

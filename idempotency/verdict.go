@@ -21,11 +21,10 @@ type verdict[T any] struct {
 
 // verdictOf is the verdict in what a function returned, or nil.
 func verdictOf[T any](v T, err error) *verdict[T] {
-	var permanent *permanentError
-	switch {
-	case errors.As(err, &permanent):
+	if permanent, ok := errors.AsType[*permanentError](err); ok {
 		return &verdict[T]{cause: permanent.error}
-	case errors.Is(err, ErrUndone):
+	}
+	if errors.Is(err, ErrUndone) {
 		return &verdict[T]{value: v}
 	}
 	return nil

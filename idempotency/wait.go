@@ -68,8 +68,8 @@ func (c *call) busy(ctx context.Context, err error) (again bool, _ error) {
 	case c.unknown != nil && !mysqlerr.Answers(err):
 		err = errtext.Errorf("%w (and then: %w)", c.unknown, err)
 	}
-	var wait *keyWait
-	if !errors.As(last, &wait) {
+	wait, waits := errors.AsType[*keyWait](last)
+	if !waits {
 		if c.contended && interrupted(ctx, err) || errors.Is(err, errFree) && !errors.Is(err, ErrBusy) { // of a call within the function
 			// It ended between two waits, or others claimed the key each time that it was found free.
 			err = c.busyError(err)
@@ -114,9 +114,8 @@ func storeError(err error) error {
 
 // refusedSize is [ErrTooLarge] where err is the server's refusal of a result, else err.
 func refusedSize(key Key, err error) error {
-	var at *storing
-	var large *onerow.TooLargeError
-	if errors.As(err, &at) && errors.As(err, &large) {
+	_, stores := errors.AsType[*storing](err)
+	if large, refused := errors.AsType[*onerow.TooLargeError](err); stores && refused {
 		return tooLarge(key, int(large.ArgumentSize), int(large.Limit), err)
 	}
 	return err

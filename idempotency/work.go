@@ -56,16 +56,15 @@ func Work[T any](ctx context.Context, db onerow.DB, keys *Keys, claim Claim, fn 
 
 // failWork writes an error of a function and returns what its caller gets.
 func (k *Keys) failWork(ctx context.Context, db onerow.DB, claim Claim, err error, opts []Options) error {
-	var notDone *notDoneError
-	if errors.As(err, &notDone) {
+	if _, notDone := errors.AsType[*notDoneError](err); notDone {
 		return join(err, k.Release(ctx, db, claim))
 	}
-	var permanent *permanentError
 	var o Options
 	if len(opts) > 0 {
 		o = opts[0]
 	}
-	o.Attention = !errors.As(err, &permanent)
+	_, permanent := errors.AsType[*permanentError](err)
+	o.Attention = !permanent
 	return join(failed(claim.Key, errorText(err), o.Attention, err), k.Fail(ctx, db, claim, err, o))
 }
 

@@ -98,8 +98,8 @@ func Follow(ctx context.Context, db onerow.DB, verb func() error) error {
 	looked := map[*Rule]int{}
 	for {
 		err := verb()
-		var s *short
-		if !errors.As(err, &s) {
+		s, isShort := errors.AsType[*short](err)
+		if !isShort {
 			return err
 		}
 		refusal, room, lerr := s.rule.look(ctx, db, s.owner, s.amount)

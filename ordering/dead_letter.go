@@ -50,8 +50,7 @@ func Park(ctx context.Context, db onerow.DB, queue, messageID string, payload []
 			ErrInvalidArgument, maxConsumer, maxStream, maxBlob)
 	}
 	var losing any
-	var conflict *conflictError
-	if errors.As(cause, &conflict) {
+	if conflict, ok := errors.AsType[*conflictError](cause); ok {
 		text, err := json.Marshal(conflict.losing) // numbers, and texts that are UTF-8: see textOf
 		if err != nil {
 			return false, errtext.Wrap(err, "ordering: park message %q of %s", messageID, queue)

@@ -47,9 +47,9 @@ func (g Guard[S]) release(ctx context.Context, db onerow.DB, stream string, fn F
 			}
 			return err
 		})
-		var held *StreamError
+		held, isHeld := errors.AsType[*StreamError](err)
 		switch {
-		case errors.As(err, &held) && r.again > 0:
+		case isHeld && r.again > 0:
 			failed, limit = held, r.again
 			continue
 		case err != nil:

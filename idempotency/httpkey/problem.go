@@ -77,9 +77,9 @@ const (
 
 // refuse answers for an error of idempotency.
 func (m *Middleware) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	var detail *idempotency.Error
+	detail, detailed := errors.AsType[*idempotency.Error](err)
 	switch {
-	case errors.Is(err, idempotency.ErrInProgress) && errors.As(err, &detail):
+	case errors.Is(err, idempotency.ErrInProgress) && detailed:
 		retryAfter(w, detail.RetryAfter)
 		m.problem(w, r, inFlight, err)
 	case errors.Is(err, idempotency.ErrMismatch):
@@ -101,8 +101,8 @@ func (m *Middleware) refuse(w http.ResponseWriter, r *http.Request, err error) {
 
 // networkFailed tells a wait that ended because the database was away from one at the key.
 func networkFailed(err error) bool {
-	var network *net.OpError
-	return errors.As(err, &network) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, driver.ErrBadConn)
+	_, network := errors.AsType[*net.OpError](err)
+	return network || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, driver.ErrBadConn)
 }
 
 func retryAfter(w http.ResponseWriter, d time.Duration) {

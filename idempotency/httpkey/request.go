@@ -78,9 +78,9 @@ func (m *Middleware) read(w http.ResponseWriter, q *request) bool {
 		from = q.Body
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, from, m.cfg.MaxRequest))
-	var tooLarge *http.MaxBytesError
+	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
 	switch {
-	case errors.As(err, &tooLarge):
+	case tooLarge:
 		m.problem(w, q.Request, requestTooLarge, err)
 		return false
 	case err != nil:

@@ -35,8 +35,7 @@ func (m *Middleware) twoStep(w http.ResponseWriter, q *request) {
 		return
 	}
 	claim, out, err := m.begin(q)
-	var failed *idempotency.Error
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*idempotency.Error](err); ok {
 		if stored, has := failed.Result.(Response); has {
 			m.replay(w, q.Request, stored)
 			return
