@@ -9,7 +9,7 @@ var pageBugs = []bug{
 		"operation = ? AND idem_key > ?)", "operation = ? AND idem_key > ? AND FALSE)"}}},
 	{"a page of keys repeats the last one", "./idempotency/keyadmin", "Pages", []change{{"idempotency/keyadmin/list.go",
 		"operation = ? AND idem_key > ?)", "operation = ? AND idem_key >= ?)"}}},
-	{"owners that changed at one time are looked at up to a page", "./quota", "Pages", []change{{"quota/recheck.go",
+	{"owners that changed at one time are looked at up to a page", "./quota", "Pages", []change{{"quota/sweep.go",
 		"INTERVAL ? MICROSECOND AND owner > ?)", "INTERVAL ? MICROSECOND AND owner > ? AND FALSE)"}}},
 	{"a page of series repeats the last one", "./serial", "Pages", []change{{"serial/list.go", "WHERE series > ? ORDER BY", "WHERE series >= ? ORDER BY"}}},
 	{"a page of dead letters repeats the last one", "./ordering", "Pages", []change{{"ordering/dead_letter.go", "AND id > ? ORDER BY", "AND id >= ? ORDER BY"}}},

@@ -19,7 +19,7 @@ var zoneBugs = []bug{
 		"updated_at, UTC_TIMESTAMP(6))"),
 	clock("an owner changed at the session's time", "./quota", "Clocks|InEachZone", "quota/recalculate.go",
 		"SET changed_at = UTC_TIMESTAMP(6) WHERE"),
-	clock("owners that changed lately by the session's clock", "./quota", "InEachZone", "quota/recheck.go",
+	clock("owners that changed lately by the session's clock", "./quota", "InEachZone", "quota/sweep.go",
 		"changed_at > UTC_TIMESTAMP(6) - INTERVAL"),
 	clock("a lease is extended by the session's clock", "./idempotency", "Clocks|InEachZone", "idempotency/finish.go",
 		"lease_until = COALESCE(UTC_TIMESTAMP(6) + INTERVAL"),
