@@ -126,5 +126,5 @@ func ExampleOf_List() {
 	// roof 2030-03-10 active
 	// lamp 2030-03-10 active
 	// door 2030-03-07 archived
-	// repo: not supported by the resource: no index in the plan serves this list of the rows of "ticket"; add indexes: [{columns: [user_id, title, id]}]
+	// repo: list ticket: not supported by the resource: no index in the plan serves this list of the rows of "ticket"; add indexes: [{columns: [user_id, title, id]}]
 }
