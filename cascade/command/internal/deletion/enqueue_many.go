@@ -43,20 +43,18 @@ func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan, node
 	}
 	var done queue.EnqueuedMany
 	show := shell.NewCounter(a)
-	err = killable(ctx, db, func(conn *sql.Conn) error {
-		return pages(ctx, conn, func(page []queue.Deletion) error {
-			if err := look(page); err != nil {
-				return err
-			}
-			for i := range page {
-				page[i].Grace, page[i].NoTrash = c.Grace, c.NoTrash
-			}
-			now, err := queue.EnqueueMany(ctx, db, page)
-			done.Queued += now.Queued
-			done.Open += now.Open
-			show.Say(func() string { return enqueuedSummary(done) })
+	err = pages(ctx, db, func(page []queue.Deletion) error {
+		if err := look(page); err != nil {
 			return err
-		})
+		}
+		for i := range page {
+			page[i].Grace, page[i].NoTrash = c.Grace, c.NoTrash
+		}
+		now, err := queue.EnqueueMany(ctx, db, page)
+		done.Queued += now.Queued
+		done.Open += now.Open
+		show.Say(func() string { return enqueuedSummary(done) })
+		return err
 	})
 	switch err = errors.Join(err, show.End()); {
 	case errors.Is(err, usage.Err):
@@ -70,15 +68,13 @@ func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan, node
 // countMany is the dry run: it counts the rows, and with --must-exist looks for those that a query names.
 func (c *Enqueue) countMany(ctx context.Context, a *shell.App, db *sql.DB, s selection, look func([]queue.Deletion) error) error {
 	var n int64
-	err := killable(ctx, db, func(conn *sql.Conn) (err error) {
-		if c.MustExist && c.Query != "" {
-			if err := s.query(ctx, conn, look); err != nil {
-				return err
-			}
-		}
-		n, err = s.count(ctx, conn)
-		return err
-	})
+	var err error
+	if c.MustExist && c.Query != "" {
+		err = s.query(ctx, db, look)
+	}
+	if err == nil {
+		n, err = s.count(ctx, db)
+	}
 	if err != nil {
 		return fmt.Errorf("the SQL of --where or --query: %w", err)
 	}
