@@ -64,7 +64,7 @@ func (c *Purge) Run(ctx context.Context, a *shell.App) error {
 			errs = append(errs, fmt.Errorf("%s: %w", kind.Name, err))
 		}
 	}
-	return errors.Join(show.End(), c.print(a, all), errors.Join(errs...))
+	return errors.Join(c.print(a, all), errors.Join(errs...))
 }
 
 // one purges one kind.

@@ -80,14 +80,12 @@ func (p retained) row() []string {
 	if p.Error != "" {
 		return []string{output.Printable(p.Resource), "", "", "", "failed, see the error"}
 	}
-	due, policy := output.Grouped(min(p.Due, mostDue)), p.Policy
+	due := output.Grouped(min(p.Due, mostDue))
 	if p.Due+p.Undated > mostDue {
 		due += "+"
 	}
-	if p.Undated > 0 {
-		policy += fmt.Sprintf("; %s stay, their date has no month or no day", output.Grouped(p.Undated))
-	}
-	return []string{output.Printable(p.Resource), due, p.Oldest, windowWords(p.Open, p.Next), policy}
+	return []string{output.Printable(p.Resource), due, p.Oldest, windowWords(p.Open, p.Next),
+		p.Policy + shell.Some("; %s stay, their date has no month or no day", p.Undated)}
 }
 
 // windowWords says whether rows may be queued, or when.
@@ -141,7 +139,7 @@ func showDue(ctx context.Context, a *shell.App, r *cascade.Retainer, name string
 		counter.Say(func() string { return name + ": " + output.Grouped(n) + " due" })
 		return ctx.Err()
 	})
-	if err = errors.Join(err, counter.End()); err != nil {
+	if err != nil {
 		return err
 	}
 	if err := a.Say("%s: %s would be queued%s", output.Printable(name), output.Plural(n, "row"), passedWords(passed)); err != nil || n == 0 {
@@ -151,10 +149,7 @@ func showDue(ctx context.Context, a *shell.App, r *cascade.Retainer, name string
 }
 
 func passedWords(passed int) string {
-	if passed == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; %s more stay: of them a job is open, dead or has parked rows, or a deletion was taken back", output.Grouped(int64(passed)))
+	return shell.Some("; %s more stay: of them a job is open, dead or has parked rows, or a deletion was taken back", passed)
 }
 
 // queueDue queues the rows that are due.
@@ -168,7 +163,7 @@ func queueDue(ctx context.Context, a *shell.App, r *cascade.Retainer, name strin
 			why = "; more may be due: enough jobs wait for a worker, run this again after it"
 		}
 		if err != nil || done.End || done.Full {
-			if err = errors.Join(err, counter.End()); err != nil && queued == 0 {
+			if err != nil && queued == 0 {
 				return err
 			}
 			perr := a.Say("%s: %s queued%s%s", output.Printable(name), output.Plural(queued, "row"), passedWords(passed), why)
@@ -177,7 +172,7 @@ func queueDue(ctx context.Context, a *shell.App, r *cascade.Retainer, name strin
 		counter.Say(func() string { return name + ": " + output.Plural(queued, "row") + " queued" })
 		if done.Early {
 			if err := shell.Rest(ctx, time.Second/10); err != nil {
-				return errors.Join(err, counter.End())
+				return err
 			}
 		}
 	}

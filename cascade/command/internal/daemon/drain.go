@@ -23,9 +23,8 @@ type Drain struct {
 }
 
 // Run works until no job is due.
-func (c *Drain) Run(ctx context.Context, a *shell.App, plan schema.Plan) (err error) {
+func (c *Drain) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 	show := newProgress(a)
-	defer func() { err = errors.Join(err, show.End()) }()
 	w, err := NewWorker(ctx, a, plan, c.WorkFlags, cascade.Config{Log: Logger(show, c.LogFormat, slog.LevelWarn), OnEvent: show.event, Progress: true})
 	if err != nil {
 		return err
@@ -43,8 +42,6 @@ func (c *Drain) Run(ctx context.Context, a *shell.App, plan schema.Plan) (err er
 	begin := time.Now()
 	show.begin(due)
 	drained := w.Drain(ctx)
-	drained = errors.Join(drained, show.End()) // so that the summary stands alone
-
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	due, later, counted := queue.CountDue(after, w.DB)

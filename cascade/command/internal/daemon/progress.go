@@ -98,16 +98,12 @@ func (s tally) line(terminal bool) string {
 
 // summary is the last line of a drain.
 func (s tally) summary(took time.Duration, due, later int, counted bool) string {
-	line := fmt.Sprintf("%s done, %s deleted below them in %s", output.Plural(s.done, "job"), output.Plural(s.rows, "row"), took.Round(10*time.Millisecond))
-	if s.failed > 0 {
-		line += fmt.Sprintf("; %s failed, to be tried again", output.Grouped(s.failed))
-	}
+	line := fmt.Sprintf("%s done, %s deleted below them in %s", output.Plural(s.done, "job"), output.Plural(s.rows, "row"), took.Round(10*time.Millisecond)) +
+		shell.Some("; %s failed, to be tried again", s.failed)
 	if s.left > 0 {
 		line += fmt.Sprintf("; %s with leftovers", output.Plural(s.left, "job"))
 	}
-	if s.dead > 0 {
-		line += fmt.Sprintf("; %s dead", output.Grouped(s.dead))
-	}
+	line += shell.Some("; %s dead", s.dead)
 	switch {
 	case !counted:
 	case due == 0 && later == 0:

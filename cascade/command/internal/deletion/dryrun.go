@@ -2,7 +2,6 @@ package deletion
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -95,9 +94,9 @@ func (c *Plan) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 		show.Say(func() string {
 			return fmt.Sprintf("counted %s in %s, %s", output.Plural(output.SumRows(e.Tables), "row"), output.Plural(len(e.Tables), "table"), time.Since(begin).Round(time.Second))
 		})
-	})
-	if err = errors.Join(fit.Explained(ctx, db, plan, err), show.End()); err != nil {
-		return err
+	}})
+	if err != nil {
+		return fit.Explained(ctx, db, plan, err)
 	}
 	if c.JSON {
 		return shell.PrintJSON(a, EstimateJSON{e.Root, e.Tables, sortedNames(e.Capped), e.Detached, sortedNames(e.CappedDetached), e.Assets, e.Batches, e.Loops})

@@ -56,7 +56,7 @@ func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan, node
 		show.Say(func() string { return enqueuedSummary(done) })
 		return err
 	})
-	switch err = errors.Join(err, show.End()); {
+	switch {
 	case errors.Is(err, usage.Err):
 		return fmt.Errorf("%s: %w", enqueuedSummary(done), err)
 	case err != nil:
@@ -82,9 +82,5 @@ func (c *Enqueue) countMany(ctx context.Context, a *shell.App, db *sql.DB, s sel
 }
 
 func enqueuedSummary(done queue.EnqueuedMany) string {
-	line := output.Plural(done.Queued, "job") + " queued"
-	if done.Open > 0 {
-		line += fmt.Sprintf(", %s open already", output.Grouped(done.Open))
-	}
-	return line
+	return output.Plural(done.Queued, "job") + " queued" + shell.Some(", %s open already", done.Open)
 }

@@ -90,7 +90,6 @@ func (c *Restore) restore(ctx context.Context, a *shell.App, db *sql.DB, plan sc
 			})
 			return pace.Wait(ctx)
 		}})
-	err = errors.Join(err, show.End())
 	if errors.Is(err, queue.ErrNoJob) || errors.Is(err, recover.ErrNotKept) {
 		return c.refused(err)
 	}

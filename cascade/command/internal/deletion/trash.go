@@ -49,14 +49,11 @@ func (c *trashListCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error 
 		all[i] = keptJob{k, job.Resource, job.ResourceID, string(job.State)}
 	}
 	return shell.PrintList(a, c.JSON, all, "the trash is empty", []string{">JOB", "ROW", "STATE", ">ROWS", ">REFERENCES", ">STUCK", "SINCE", "EXPIRES"}, func(k keptJob) []string {
-		name, stuck := "(its job was purged)", ""
+		name := "(its job was purged)"
 		if k.State != "" {
 			name = output.RowName(queue.Job{Resource: k.Resource, ResourceID: k.ResourceID})
 		}
-		if k.Stuck > 0 {
-			stuck = output.Grouped(k.Stuck)
-		}
-		return []string{fmt.Sprint(k.JobID), name, k.State, output.Grouped(k.Rows), output.Grouped(k.References), stuck, output.Moment(k.Since), output.Moment(k.Expires)}
+		return []string{fmt.Sprint(k.JobID), name, k.State, output.Grouped(k.Rows), output.Grouped(k.References), shell.Some("%s", k.Stuck), output.Moment(k.Since), output.Moment(k.Expires)}
 	})
 }
 
@@ -120,7 +117,7 @@ func (c *trashPurgeCmd) Run(ctx context.Context, a *shell.App, plan schema.Plan)
 		removed += n
 		if err != nil || n < purgeTrashRows {
 			said := a.Say("%s removed from the trash, copies of rows that are back included", output.Plural(removed, "row"))
-			return shell.Stopped(ctx, errors.Join(err, show.End(), said))
+			return shell.Stopped(ctx, errors.Join(err, said))
 		}
 		show.Say(func() string { return output.Plural(removed, "row") + " removed" })
 	}

@@ -75,7 +75,7 @@ func (c *Orphans) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *s
 	}
 	end := orphansEnd{n: list.Count, guarded: pages == 0 && err == nil && c.After == "", tables: tables, done: pending.done, enqueue: c.Enqueue, waiting: len(pending.waiting),
 		cut: err != nil, full: c.Limit > 0 && list.Count >= int(c.Limit) && !complete, after: c.After, position: position}
-	err = errors.Join(err, show.End(), list.End())
+	err = errors.Join(err, list.End())
 	switch {
 	case errors.Is(err, schema.ErrUnknownResource):
 		return usage.Errorf("--table: the plan has no resource or table %q; it has %s", c.Table, strings.Join(plan.Names(), ", "))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/queue"
@@ -91,15 +92,9 @@ func (e orphansEnd) summary() string {
 		line += ": foreign keys guard every reference that this command looks at; there was nothing to search"
 	}
 	if e.enqueue && e.n > 0 {
-		line += fmt.Sprintf("; %s queued", output.Plural(e.done.Queued, "job"))
-		for _, part := range []struct {
-			n    int
-			what string
-		}{{e.done.Open, "open already"}, {e.done.Returned, "there after all"}, {e.done.ReportOnly, "that cannot be queued"}, {e.waiting, "not queued yet"}} {
-			if part.n > 0 {
-				line += fmt.Sprintf(", %s %s", output.Grouped(part.n), part.what)
-			}
-		}
+		line += fmt.Sprintf("; %s queued", output.Plural(e.done.Queued, "job")) +
+			shell.Some(", %s open already", e.done.Open) + shell.Some(", %s there after all", e.done.Returned) +
+			shell.Some(", %s that cannot be queued", e.done.ReportOnly) + shell.Some(", %s not queued yet", e.waiting)
 	}
 	switch {
 	case !e.cut && !e.full:

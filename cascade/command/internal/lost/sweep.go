@@ -61,7 +61,7 @@ func (c *Sweep) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 			show.Say(func() string { return output.Plural(list.Count, "finding") + ", now " + f.Name })
 			return list.Add(f)
 		})
-	err = errors.Join(err, show.End(), list.End())
+	err = errors.Join(err, list.End())
 	if perr := a.Note("%s", sweepSummary(seen, c.Delete)); perr != nil {
 		return errors.Join(err, perr)
 	}

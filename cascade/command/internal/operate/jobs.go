@@ -90,10 +90,7 @@ func waiting(ctx context.Context, db onerow.DB) (map[string]string, error) {
 
 // jobState is the state, with what waits for somebody.
 func jobState(j queue.Job) string {
-	if j.Parked > 0 {
-		return fmt.Sprintf("%s, %s parked", j.State, output.Grouped(j.Parked))
-	}
-	return string(j.State)
+	return string(j.State) + shell.Some(", %s parked", j.Parked)
 }
 
 func jobRow(j queue.Job, waits map[string]string) []string {

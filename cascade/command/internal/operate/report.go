@@ -177,11 +177,8 @@ func (b *reportLines) job(r admin.Report) {
 // counted says how many rows of each table went, and how many of them are back.
 func (b *reportLines) counted(title string, tables, back map[string]int64) {
 	for _, table := range slices.Sorted(maps.Keys(tables)) {
-		again := ""
-		if n := min(back[table], tables[table]); n > 0 {
-			again = fmt.Sprintf(", %s of them back", output.Grouped(n))
-		}
-		b.line(title, "%s of %s%s", output.Plural(tables[table], "row"), output.Printable(table), again)
+		b.line(title, "%s of %s%s", output.Plural(tables[table], "row"), output.Printable(table),
+			shell.Some(", %s of them back", min(back[table], tables[table])))
 	}
 }
 

@@ -39,6 +39,7 @@ type App struct {
 	DSN           string
 	PlanFile      string         // as --plan says
 	actor, reason string         // of --by and --reason, where the command has them
+	counter       *Counter       // where the command shows how far it is
 	close         []func() error // what to close when the command has ended
 }
 

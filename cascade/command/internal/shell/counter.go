@@ -16,8 +16,8 @@ const (
 )
 
 // Counter shows how long work goes on, on stderr: on a terminal as one line that is drawn over itself, else
-// as a line now and then. Logs go through it, so that none is written into that line. Many goroutines may use
-// it.
+// as a line now and then. Logs go through it, so that none is written into that line, and what the App prints
+// takes the line away. Many goroutines may use it.
 type Counter struct {
 	out      io.Writer
 	terminal bool
@@ -28,9 +28,12 @@ type Counter struct {
 	err   error // why a line could not be written
 }
 
-// NewCounter makes a counter that has shown nothing yet.
+// NewCounter makes the command's counter, which has shown nothing yet. The App's Close tells why a line could
+// not be written.
 func NewCounter(a *App) *Counter {
-	return &Counter{out: a.Stderr, terminal: a.Terminal, last: time.Now()}
+	a.counter = &Counter{out: a.Stderr, terminal: a.Terminal, last: time.Now()}
+	a.close = append(a.close, a.counter.end)
+	return a.counter
 }
 
 // Soon makes the next line be shown, however soon it is.
@@ -48,42 +51,40 @@ func (c *Counter) Say(line func() string) {
 	if c.terminal {
 		every = drawEvery
 	}
-	if c.err != nil || time.Since(c.last) < every {
+	if time.Since(c.last) < every {
 		return
 	}
 	c.last = time.Now()
-	before, after := "", "\n"
-	if c.terminal {
-		before, after, c.drawn = clearLine, "", true
-	}
-	if _, err := fmt.Fprint(c.out, before, output.Shorten(output.Printable(line()), 78), after); err != nil {
-		c.err = fmt.Errorf("write the progress: %w", err)
-	}
+	c.write(output.Shorten(output.Printable(line()), 78))
 }
 
 // Write writes lines of a log, in place of the line that is drawn.
 func (c *Counter) Write(lines []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.clear()
+	c.write("")
 	return c.out.Write(lines)
 }
 
-func (c *Counter) clear() {
-	if c.drawn && c.err == nil {
-		c.drawn = false
-		if _, err := fmt.Fprint(c.out, clearLine); err != nil {
-			c.err = fmt.Errorf("write the progress: %w", err)
-		}
+// write draws a line over what is drawn, or takes that away.
+func (c *Counter) write(line string) {
+	before, after := "", "\n"
+	if c.terminal {
+		before, after = clearLine, ""
+	}
+	if c.err != nil || line == "" && !c.drawn {
+		return
+	}
+	c.drawn = c.terminal && line != ""
+	if _, err := fmt.Fprint(c.out, before, line, after); err != nil {
+		c.err = fmt.Errorf("write the progress: %w", err)
 	}
 }
 
-// End removes the line from the terminal. The error, told once, is why a line could not be written.
-func (c *Counter) End() error {
+// end takes the line away. The error is why one could not be written.
+func (c *Counter) end() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.clear()
-	err := c.err
-	c.err = nil
-	return err
+	c.write("")
+	return c.err
 }

@@ -3,6 +3,7 @@ package shell
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -11,25 +12,41 @@ import (
 
 // Say prints a line to standard output: what a command has done or found.
 func (a *App) Say(format string, args ...any) error {
-	_, err := fmt.Fprintf(a.Stdout, format+"\n", args...)
+	_, err := fmt.Fprintf(a.cleared(a.Stdout), format+"\n", args...)
 	return err
 }
 
 // Note prints a line to standard error: what a person should know beside the result.
 func (a *App) Note(format string, args ...any) error {
-	_, err := fmt.Fprintf(a.Stderr, format+"\n", args...)
+	_, err := fmt.Fprintf(a.cleared(a.Stderr), format+"\n", args...)
 	return err
 }
 
 // Print prints text to standard output as it is.
 func (a *App) Print(text string) error {
-	_, err := fmt.Fprint(a.Stdout, text)
+	_, err := fmt.Fprint(a.cleared(a.Stdout), text)
 	return err
+}
+
+// cleared is w, when the counter's line is gone.
+func (a *App) cleared(w io.Writer) io.Writer {
+	if a.counter != nil {
+		_ = a.counter.end() //nolint:errcheck // Close tells
+	}
+	return w
+}
+
+// Some is a count behind what else is said, as in "; 3 dead"; empty: there are none.
+func Some[N int | int64](format string, n N) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, output.Grouped(n))
 }
 
 // PrintJSON prints a value, indented.
 func PrintJSON(a *App, value any) error {
-	encoder := json.NewEncoder(output.JSONWriter{Out: a.Stdout})
+	encoder := json.NewEncoder(output.JSONWriter{Out: a.cleared(a.Stdout)})
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(value)
 }
@@ -57,7 +74,7 @@ func PrintList[T any](a *App, asJSON bool, all []T, none string, titles []string
 			}
 		}
 	}
-	return output.Table(a.Stdout, titles, rows)
+	return output.Table(a.cleared(a.Stdout), titles, rows)
 }
 
 // ReadPages reads up to limit values, 0 meaning all, page by page; each page begins behind the last value.
