@@ -21,8 +21,7 @@ type progress struct {
 	mu    sync.Mutex
 	total int // jobs, as far as they are known
 	jobs  map[int64]queue.Job
-	rows  int64  // deleted by this drain
-	now   string // which job is being worked
+	rows  int64 // deleted by this drain
 }
 
 func newProgress(a *shell.App) *progress {
@@ -44,11 +43,10 @@ func (p *progress) event(e cascade.Event) {
 	switch {
 	case e.Took > 0:
 		p.rows += output.SumRows(e.Deleted)
-	case e.Progress != nil:
-		p.jobs[e.Progress.ID] = *e.Progress
-		p.now = output.RowName(*e.Progress)
+	case cascade.Progress:
+		p.jobs[e.Job.ID] = e.Job
 		p.total = max(p.total, len(p.jobs))
-		p.Say(func() string { return p.count().line(p.terminal) })
+		p.Say(func() string { return p.line(e.Job) })
 	}
 }
 
@@ -60,7 +58,7 @@ func (p *progress) sum() tally {
 }
 
 func (p *progress) count() tally {
-	s := tally{total: p.total, now: p.now, rows: p.rows}
+	s := tally{rows: p.rows}
 	for _, j := range p.jobs {
 		switch {
 		case j.State == queue.Done:
@@ -76,24 +74,22 @@ func (p *progress) count() tally {
 	return s
 }
 
-// tally is the state of a drain in figures.
-type tally struct {
-	total, done, dead int
-	failed            int   // jobs that will be tried again
-	left              int   // jobs that have ended with leftovers
-	rows              int64 // deleted below the roots of these jobs, by this drain
-	now               string
+// line is how far a drain is, with a bar on a terminal.
+func (p *progress) line(now queue.Job) string {
+	s, bar := p.count(), ","
+	ended := s.done + s.left + s.dead + s.failed
+	if p.terminal {
+		bar = fmt.Sprintf(" [%-21s]", strings.Repeat("=", 20*ended/max(p.total, 1))+">")
+	}
+	return fmt.Sprintf("%s/%s%s %s, now %s", output.Grouped(ended), output.Plural(p.total, "job"), bar, output.Plural(s.rows, "row"), output.RowName(now))
 }
 
-func (s tally) ended() int { return s.done + s.left + s.dead + s.failed }
-
-// line is how far a drain is, with a bar on a terminal.
-func (s tally) line(terminal bool) string {
-	bar := ","
-	if terminal {
-		bar = fmt.Sprintf(" [%-21s]", strings.Repeat("=", 20*s.ended()/max(s.total, 1))+">")
-	}
-	return fmt.Sprintf("%s/%s%s %s, now %s", output.Grouped(s.ended()), output.Plural(s.total, "job"), bar, output.Plural(s.rows, "row"), s.now)
+// tally is the state of a drain in figures.
+type tally struct {
+	done, dead int
+	failed     int   // jobs that will be tried again
+	left       int   // jobs that have ended with leftovers
+	rows       int64 // deleted below the roots of these jobs, by this drain
 }
 
 // summary is the last line of a drain.

@@ -35,46 +35,32 @@ type Orphans struct {
 // orphansPerPage is how many jobs are queued in a transaction.
 const orphansPerPage = 500
 
-// flushEvery is how long a row that was found waits at most until it is queued, but for
-// the time that a page takes.
+// flushEvery is how long a row that was found waits at most until it is queued, but for the time that a page
+// takes.
 const flushEvery = time.Second
 
 // Run prints the missing rows.
 func (c *Orphans) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
-	list := shell.NewStream(a, c.JSON, orphanLine)
-	pending := &orphanQueue{db: db, plan: plan, flushed: time.Now()}
-	// Where to go on: behind it are no rows that are only about to be queued.
-	show, position := shell.NewCounter(a), c.After
-	complete, pages, tables := false, 0, orphanTables{}
-	err := inspect.Orphans(ctx, db, plan, inspect.OrphanOptions{Table: c.Table, Limit: int(c.Limit), After: c.After, OnPage: func(edge string, entries int64, next string) {
-		pages++
-		if time.Since(pending.flushed) >= flushEvery {
-			pending.refused = pending.flush(ctx)
-		}
-		if complete = next == ""; len(pending.waiting) == 0 {
-			position = next
-		}
+	s := &orphanSearch{Orphans: c, db: db, plan: plan, tables: orphanTables{}, position: c.After, flushed: time.Now()}
+	list, show := shell.NewStream(a, c.JSON, orphanLine), shell.NewCounter(a)
+	err := inspect.Orphans(ctx, db, plan, inspect.OrphanOptions{Table: c.Table, Limit: int(c.Limit), After: c.After, OnPage: func(p inspect.OrphanPage) {
+		s.page(ctx, p)
 		show.Say(func() string {
-			return fmt.Sprintf("%s missing; %s, entry %s", output.Grouped(list.Count), edge, output.Grouped(entries))
+			return fmt.Sprintf("%s missing; %s: %s, entry %s", output.Grouped(s.found), p.Table, p.Edge, output.Grouped(p.Entries))
 		})
 	}}, func(o inspect.Orphan) error {
-		if pending.refused != nil {
-			return pending.refused
+		if s.refused != nil {
+			return s.refused
 		}
 		if err := list.Add(o); err != nil {
 			return err
 		}
-		tables.add(o)
-		if !c.Enqueue {
-			return nil
-		}
-		return pending.add(ctx, o)
+		return s.add(ctx, o)
 	})
-	if ctx.Err() == nil && (err == nil || pending.refused == nil) {
-		err = errors.Join(err, pending.flush(ctx))
+	if ctx.Err() == nil && (err == nil || s.refused == nil) {
+		err = errors.Join(err, s.flush(ctx))
 	}
-	end := orphansEnd{n: list.Count, guarded: pages == 0 && err == nil && c.After == "", tables: tables, done: pending.done, enqueue: c.Enqueue, waiting: len(pending.waiting),
-		cut: err != nil, full: c.Limit > 0 && list.Count >= int(c.Limit) && !complete, after: c.After, position: position}
+	s.cut = err != nil
 	err = errors.Join(err, list.End())
 	switch {
 	case errors.Is(err, schema.ErrUnknownResource):
@@ -83,46 +69,70 @@ func (c *Orphans) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *s
 		return usage.Errorf("--after is not a position that this command has printed for this plan and --table")
 	}
 	err = fit.Explained(ctx, db, plan, err)
-	if perr := a.Note("%s", end.summary()); perr != nil {
+	if perr := a.Note("%s", s.summary()); perr != nil {
 		return errors.Join(err, perr)
 	}
-	if err == nil && c.Check && list.Count > 0 {
+	if err == nil && c.Check && s.found > 0 {
 		return shell.ErrReported
 	}
 	return err
 }
 
-// orphanQueue is what --enqueue queues, a page at a time.
-type orphanQueue struct {
-	db      *sql.DB
-	plan    schema.Plan
-	waiting []inspect.Orphan
+// orphanSearch is how far a search has come.
+type orphanSearch struct {
+	*Orphans
+	db       *sql.DB
+	plan     schema.Plan
+	found    int
+	tables   orphanTables
+	searched bool   // a page at least: there is a reference that no foreign key guards
+	complete bool   // to the last page
+	cut      bool   // by an error
+	position string // where to go on: behind it are no rows that are only about to be queued
+
+	waiting []inspect.Orphan // for --enqueue
 	done    inspect.EnqueuedOrphans
 	flushed time.Time
 	refused error // of the last flush: the next row ends the search
 }
 
-func (q *orphanQueue) add(ctx context.Context, o inspect.Orphan) error {
-	if q.waiting = append(q.waiting, o); len(q.waiting) < orphansPerPage {
+// page notes a page that was read.
+func (s *orphanSearch) page(ctx context.Context, p inspect.OrphanPage) {
+	s.searched = true
+	if time.Since(s.flushed) >= flushEvery {
+		s.refused = s.flush(ctx)
+	}
+	if s.complete = p.Next == ""; len(s.waiting) == 0 {
+		s.position = p.Next
+	}
+}
+
+// add counts a missing row, and queues it with others.
+func (s *orphanSearch) add(ctx context.Context, o inspect.Orphan) error {
+	s.found++
+	s.tables.add(o)
+	if !s.Enqueue {
 		return nil
 	}
-	q.refused = q.flush(ctx)
-	return q.refused
+	if s.waiting = append(s.waiting, o); len(s.waiting) == orphansPerPage {
+		s.refused = s.flush(ctx)
+	}
+	return s.refused
 }
 
 // flush queues what waits; what is refused goes on waiting.
-func (q *orphanQueue) flush(ctx context.Context) error {
-	q.flushed = time.Now()
-	if len(q.waiting) == 0 {
+func (s *orphanSearch) flush(ctx context.Context) error {
+	s.flushed = time.Now()
+	if len(s.waiting) == 0 {
 		return nil
 	}
-	now, err := inspect.EnqueueOrphans(ctx, q.db, q.plan, q.waiting)
-	q.done.Queued += now.Queued
-	q.done.Open += now.Open
-	q.done.Returned += now.Returned
-	q.done.ReportOnly += now.ReportOnly
+	now, err := inspect.EnqueueOrphans(ctx, s.db, s.plan, s.waiting)
+	s.done.Queued += now.Queued
+	s.done.Open += now.Open
+	s.done.Returned += now.Returned
+	s.done.ReportOnly += now.ReportOnly
 	if err == nil {
-		q.waiting = nil
+		s.waiting = nil
 	}
 	return err
 }

@@ -66,46 +66,30 @@ func orphanLine(o inspect.Orphan) string {
 	return line
 }
 
-// orphansEnd is how a search has ended.
-type orphansEnd struct {
-	n        int  // rows that were found
-	guarded  bool // there was no reference to search
-	tables   orphanTables
-	done     inspect.EnqueuedOrphans
-	waiting  int // found, and not queued any more
-	enqueue  bool
-	cut      bool   // by an error
-	full     bool   // by --limit
-	after    string // where it began
-	position string // where to go on; empty: at the begin, or nowhere
-}
-
 // summary is a line for each table where there are several, and one for all.
-func (e orphansEnd) summary() string {
-	line := "no row is missing"
+func (s *orphanSearch) summary() string {
+	line, full := "no row is missing", s.Limit > 0 && s.found >= int(s.Limit) && !s.complete
 	switch {
-	case e.n > 0:
-		line = output.Plural(e.n, "missing row")
-	case e.cut:
+	case s.found > 0:
+		line = output.Plural(s.found, "missing row")
+	case s.cut:
 		line = "no missing row found so far"
-	case e.guarded:
+	case !s.searched && s.After == "":
 		line += ": foreign keys guard every reference that this command looks at; there was nothing to search"
 	}
-	if e.enqueue && e.n > 0 {
-		line += fmt.Sprintf("; %s queued", output.Plural(e.done.Queued, "job")) +
-			shell.Some(", %s open already", e.done.Open) + shell.Some(", %s there after all", e.done.Returned) +
-			shell.Some(", %s that cannot be queued", e.done.ReportOnly) + shell.Some(", %s not queued yet", e.waiting)
+	if s.Enqueue && s.found > 0 {
+		line += fmt.Sprintf("; %s queued", output.Plural(s.done.Queued, "job")) +
+			shell.Some(", %s open already", s.done.Open) + shell.Some(", %s there after all", s.done.Returned) +
+			shell.Some(", %s that cannot be queued", s.done.ReportOnly) + shell.Some(", %s not queued yet", len(s.waiting))
 	}
 	switch {
-	case !e.cut && !e.full:
-	case e.position != "" && (e.cut || e.position != e.after):
-		line += "; go on with --after " + e.position
-	case e.full && e.enqueue && !e.cut: // what was queued is not found again
-		line += "; there may be more: run it again"
-	case e.full:
+	case !s.cut && !full:
+	case s.position != "" && (s.cut || s.position != s.After):
+		line += "; go on with --after " + s.position
+	case full && (s.cut || !s.Enqueue): // what was queued is not found again
 		line += "; there may be more: raise --limit"
-	case e.n > 0:
+	case full || s.found > 0:
 		line += "; there may be more: run it again"
 	}
-	return strings.Join(append(e.tables.lines(), line), "\n")
+	return strings.Join(append(s.tables.lines(), line), "\n")
 }

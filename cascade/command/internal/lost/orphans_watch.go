@@ -69,11 +69,8 @@ func (o *Watch) Run(ctx context.Context) {
 }
 
 func (o *Watch) search(ctx context.Context) (rows int, err error) {
-	options := inspect.OrphanOptions{Limit: mostOrphans, OnPage: func(string, int64, string) {
-		select { // the next page tells of ctx
-		case <-ctx.Done():
-		case <-time.After(min(time.Second, o.Every)):
-		}
+	options := inspect.OrphanOptions{Limit: mostOrphans, OnPage: func(inspect.OrphanPage) {
+		_ = shell.Rest(ctx, min(time.Second, o.Every)) //nolint:errcheck // the next page tells of ctx
 	}}
 	err = inspect.Orphans(ctx, o.DB, o.Plan, options, func(found inspect.Orphan) error {
 		if rows++; rows == 1 {
