@@ -57,7 +57,7 @@ func TestPauseOne(t *testing.T) {
 	w.want(1, "job "+job+" is done: no worker takes it", "pause", "--job", job)
 	w.want(1, "there is no job 4711", "pause", "--job", "4711")
 	w.want(1, "there is no job 4711", "resume", "--job", "4711")
-	for _, args := range [][]string{{"pause", "--job", "0"}, {"pause", "--job", "1", "--resource", "project"}, {"resume", "--job=-1"}, {"pause", "--check", "--job", "1"},
+	for _, args := range [][]string{{"pause", "--job=-1"}, {"pause", "--job", "1", "--resource", "project"}, {"resume", "--job=-1"}, {"pause", "--check", "--job", "1"},
 		{"pause", "--resource", strings.Repeat("x", 65)}} {
 		if o := w.run(args...); o.code != 2 || !isOneLine(o.stderr) {
 			t.Errorf("%q: %s", args, o)
@@ -101,7 +101,8 @@ func TestFirst(t *testing.T) {
 	w.ok("drain")
 	w.want(1, "job "+last+" cannot be put first: it is done", "first", last)
 	w.want(1, "there is no job 4711", "first", "4711")
-	w.want(2, "no job's number", "first", "0")
+	w.want(1, "there is no job 0", "first", "0")
+	w.want(2, "no job's number", "first", "--", "-1")
 }
 
 // TestCancel: a job that has begun is cancelled, and the command says what is gone.
@@ -129,7 +130,7 @@ func TestCancel(t *testing.T) {
 	w.ok("drain")
 	w.want(1, "is done: what it has deleted comes back with cascade-worker restore", "cancel", fmt.Sprint(w.number("SELECT MAX(id) FROM onerow_job_archive")))
 	w.want(1, "there is no job 4711", "cancel", "4711")
-	w.want(2, "no job's number", "cancel", "0")
+	w.want(1, "there is no job 0", "cancel", "0")
 }
 
 // TestPlanStatements: plan --sql prints a file of SQL, and --exact counts beyond the limit.

@@ -24,6 +24,32 @@ VALUES (?, 'project', ?, 1, 'leftovers', UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMESTAM
 	return int64(1000 - id), parked
 }
 
+// TestJobZero: a flag that was given as 0 means the job of that number, not that none was given.
+func TestJobZero(t *testing.T) {
+	w := ready(t)
+	w.want(1, "there is no job 0", "parked", "list", "--job", "0")
+	w.want(0, "nothing of job 0 is in the trash", "trash", "purge", "--job", "0")
+	w.want(1, "there is no job 0", "pause", "--job", "0")
+	w.want(1, "there is no job 0", "report", "0")
+	for id := range 60 { // newer than the rows of job 0, and more than a list has
+		w.leave(id+1, "7")
+	}
+	w.leave(1000, "8", "9")
+	w.leave(2000, "10")
+	w.want(0, "project 1000", "report", "0")
+	if o := w.want(0, "comment 8 ", "parked", "list", "--job", "0"); strings.Count(o.stdout, "\n") != 3 || !strings.Contains(o.stdout, "comment 9 ") {
+		t.Error(o)
+	}
+	if o := w.want(0, "comment 9 ", "parked", "list", "--job", "0", "--limit", "1"); strings.Count(o.stdout, "\n") != 2 {
+		t.Error(o)
+	}
+	w.exec("INSERT INTO onerow_trash (job_id, step, table_name, cut, kept_rows, kept_at, expires_at) VALUES (0, 1, 'comment', '', 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 1 DAY)")
+	w.ok("trash", "purge", "--job", "0")
+	if n := w.number("SELECT COUNT(*) FROM onerow_trash WHERE job_id = 0 AND expires_at > UTC_TIMESTAMP(6)"); n != 0 {
+		t.Error("the trash of job 0 has not expired")
+	}
+}
+
 // TestParked follows parked rows from the list to their ends.
 func TestParked(t *testing.T) {
 	w := ready(t)

@@ -75,7 +75,7 @@ func TestTrash(t *testing.T) {
 	}
 	w.want(1, "nothing of job "+job+" is in the trash", "restore", job)
 	w.want(1, "there is no job 4711", "restore", "4711")
-	for _, args := range [][]string{{"restore"}, {"restore", "0"}, {"restore", job, "--batch", "0"}, {"restore", job, "--load", "2"}} {
+	for _, args := range [][]string{{"restore"}, {"restore", "--", "-1"}, {"restore", job, "--batch", "0"}, {"restore", job, "--load", "2"}} {
 		if o := w.want(2, "", args...); !isOneLine(o.stderr) {
 			t.Error(o)
 		}

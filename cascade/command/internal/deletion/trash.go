@@ -87,25 +87,21 @@ type trashPurgeCmd struct {
 	shell.PlanFlag
 	shell.AssetsFlag
 	shell.ActorFlags
-	Job shell.JobNumber `placeholder:"JOB" help:"Also what this job has kept, though its time is not over."`
+	Job *shell.JobNumber `placeholder:"JOB" help:"Also what this job has kept, though its time is not over."`
 }
 
 const purgeTrashRows = 5000
 
 // Run purges.
-func (c *trashPurgeCmd) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
+func (c *trashPurgeCmd) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
 	assets, err := a.Assets(ctx, c.AssetsFlag, plan)
 	if err != nil {
 		return err
 	}
-	db, err := a.OpenMigrated(ctx)
-	if err != nil {
-		return err
-	}
-	if c.Job > 0 {
-		n, err := admin.ExpireTrash(ctx, db, int64(c.Job))
+	if c.Job != nil {
+		n, err := admin.ExpireTrash(ctx, db, int64(*c.Job))
 		if err == nil && n == 0 {
-			err = a.Note("%s", nothingKept(c.Job))
+			err = a.Note("%s", nothingKept(*c.Job))
 		}
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
@@ -21,28 +22,36 @@ type Parked struct {
 }
 
 type parkedListCmd struct {
-	JSON    bool            `name:"json" help:"Print a JSON array."`
-	Job     shell.JobNumber `placeholder:"JOB" help:"Only rows of this job."`
-	Skipped bool            `help:"Also rows that were skipped."`
-	Limit   shell.Limit     `default:"50" placeholder:"N" help:"How many rows at most (50)."`
+	JSON    bool             `name:"json" help:"Print a JSON array."`
+	Job     *shell.JobNumber `placeholder:"JOB" help:"Only rows of this job."`
+	Skipped bool             `help:"Also rows that were skipped."`
+	Limit   shell.Limit      `default:"50" placeholder:"N" help:"How many rows at most (50)."`
 }
 
 // Run prints the rows.
 func (c *parkedListCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
-	none := "no parked rows"
-	if c.Job != 0 {
-		none += fmt.Sprintf(" of job %d", c.Job)
-		if _, err := queue.Get(ctx, db, int64(c.Job)); err != nil {
-			return shell.JobError(c.Job, err)
+	none, limit, o := "no parked rows", c.Limit, queue.ParkedOptions{Open: !c.Skipped}
+	if c.Job != nil {
+		none += fmt.Sprintf(" of job %d", *c.Job)
+		o.JobID = int64(*c.Job)
+		if _, err := queue.Get(ctx, db, o.JobID); err != nil {
+			return shell.JobError(*c.Job, err)
 		}
 	}
-	o := queue.ParkedOptions{JobID: int64(c.Job), Open: !c.Skipped}
-	all, err := shell.ReadPages(c.Limit, func(last queue.Parked, limit int) ([]queue.Parked, error) {
+	ofZero := c.Job != nil && o.JobID == 0 // which ListParked takes for all
+	if ofZero {
+		limit = 0
+	}
+	all, err := shell.ReadPages(limit, func(last queue.Parked, limit int) ([]queue.Parked, error) {
 		o.After, o.Limit = last.ID, limit
 		return queue.ListParked(ctx, db, o)
 	})
 	if err != nil {
 		return err
+	}
+	if ofZero {
+		all = slices.DeleteFunc(all, func(p queue.Parked) bool { return p.JobID != 0 })
+		all = all[:min(len(all), int(c.Limit))]
 	}
 	return shell.PrintList(a, c.JSON, all, none, []string{">PARKED", "STATE", "ROW", ">JOB", "OF", "SINCE", "ERROR"}, func(p queue.Parked) []string {
 		return []string{fmt.Sprint(p.ID), parkedState(p), output.Shorten(output.Printable(p.Table), 40) + " " + output.RowKey(p.Key), fmt.Sprint(p.JobID),
@@ -80,7 +89,7 @@ func (c *parkedSkipCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error
 // Validate refuses what cannot be a parked row's number.
 func (c parkedArgs) Validate() error {
 	for _, id := range c.Parked {
-		if id < 1 {
+		if id < 0 {
 			return usage.Errorf("%d is no parked row's number: see %s parked list", id, output.ProgramName)
 		}
 	}

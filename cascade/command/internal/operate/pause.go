@@ -17,8 +17,8 @@ import (
 
 // pausedFlags say what is paused, if not everything.
 type pausedFlags struct {
-	Job      shell.JobNumber `placeholder:"JOB" xor:"what" help:"Only this job, by its number as jobs lists it."`
-	Resource string          `placeholder:"NAME" xor:"what" help:"Only the jobs of this resource."`
+	Job      *shell.JobNumber `placeholder:"JOB" xor:"what" help:"Only this job, by its number as jobs lists it."`
+	Resource string           `placeholder:"NAME" xor:"what" help:"Only the jobs of this resource."`
 }
 
 // Validate refuses what can be no resource.
@@ -51,7 +51,7 @@ func (c *Pause) Validate() error {
 	switch {
 	case c.Check && reason != "":
 		return usage.Errorf("--check changes nothing, so it takes no reason")
-	case c.Check && (c.Job != 0 || c.Resource != ""):
+	case c.Check && (c.Job != nil || c.Resource != ""):
 		return usage.Errorf("--check is about all workers; jobs --state paused lists the jobs")
 	case len(reason) > maxPauseReason:
 		return usage.Errorf("the reason has %d bytes; at most %d are kept", len(reason), maxPauseReason)
@@ -61,8 +61,8 @@ func (c *Pause) Validate() error {
 
 // Run pauses, or looks.
 func (c *Pause) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
-	if c.Job != 0 {
-		return a.ActOnJob(ctx, db, c.Job, func(ctx context.Context, db onerow.DB, job int64) (queue.Job, error) {
+	if c.Job != nil {
+		return a.ActOnJob(ctx, db, *c.Job, func(ctx context.Context, db onerow.DB, job int64) (queue.Job, error) {
 			return queue.PauseJob(ctx, db, job, c.reason())
 		}, "is paused", "is %s: no worker takes it")
 	}
@@ -102,8 +102,8 @@ type Resume struct {
 // Run resumes.
 func (c *Resume) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	switch {
-	case c.Job != 0:
-		return a.ActOnJob(ctx, db, c.Job, queue.ResumeJob, "is %s", "is %s: no worker takes it")
+	case c.Job != nil:
+		return a.ActOnJob(ctx, db, *c.Job, queue.ResumeJob, "is %s", "is %s: no worker takes it")
 	case c.Resource != "":
 		if err := admin.Resume(ctx, db, c.Resource); err != nil {
 			return err

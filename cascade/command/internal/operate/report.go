@@ -19,18 +19,18 @@ import (
 
 // Report says what became of a deletion.
 type Report struct {
-	Job      int64 `arg:"" optional:"" name:"job" help:"The job's number, as jobs prints it."`
-	Deletion int64 `placeholder:"DELETION" help:"Instead: the deletion's number, deletion_id in jobs --json."`
-	Recent   int   `placeholder:"N" help:"Instead: the newest N actions of all, pauses among them."`
-	JSON     bool  `name:"json" help:"Print a JSON object, or an array of actions."`
+	Job      *int64 `arg:"" optional:"" name:"job" help:"The job's number, as jobs prints it."`
+	Deletion int64  `placeholder:"DELETION" help:"Instead: the deletion's number, deletion_id in jobs --json."`
+	Recent   int    `placeholder:"N" help:"Instead: the newest N actions of all, pauses among them."`
+	JSON     bool   `name:"json" help:"Print a JSON object, or an array of actions."`
 }
 
 // Validate wants one thing to report on.
 func (c *Report) Validate() error {
 	switch {
-	case c.Job < 0, c.Deletion < 0, c.Recent < 0, c.Job == 0 && c.Deletion == 0 && c.Recent == 0:
+	case c.Job != nil && *c.Job < 0, c.Deletion < 0, c.Recent < 0, c.Job == nil && c.Deletion == 0 && c.Recent == 0:
 		return usage.Errorf("say which job or deletion, by its number: see %s jobs", output.ProgramName)
-	case c.Job > 0 && c.Deletion > 0, c.Recent > 0 && c.Job+c.Deletion > 0:
+	case c.Job != nil && c.Deletion > 0, c.Recent > 0 && (c.Job != nil || c.Deletion > 0):
 		return usage.Errorf("give a job, a deletion or --recent, not more than one of them")
 	}
 	return nil
@@ -41,7 +41,7 @@ func (c *Report) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	if c.Recent > 0 {
 		return c.recent(ctx, a, db)
 	}
-	r, err := readReport(ctx, db, c.Job, c.Deletion)
+	r, err := c.read(ctx, db)
 	switch {
 	case err != nil:
 		return err
@@ -74,14 +74,18 @@ func (c *Report) recent(ctx context.Context, a *shell.App, db onerow.DB) error {
 	return err
 }
 
-func readReport(ctx context.Context, db onerow.DB, job, deletion int64) (admin.Report, error) {
-	r, err := admin.ReadReport(ctx, db, deletion, job)
+func (c *Report) read(ctx context.Context, db onerow.DB) (admin.Report, error) {
+	job := int64(0) // not looked at where there is a deletion
+	if c.Job != nil {
+		job = *c.Job
+	}
+	r, err := admin.ReadReport(ctx, db, c.Deletion, job)
 	switch {
 	case !errors.Is(err, queue.ErrNoJob):
 	case deletion == 0:
 		err = output.Said(fmt.Sprintf("there is no job %d, or it was purged: see %s jobs", job, output.ProgramName), err)
-	default:
-		err = output.Said(fmt.Sprintf("there is no deletion %d, or its audit was purged: see deletion_id in %s jobs --json", deletion, output.ProgramName), err)
+	case errors.Is(err, admin.ErrNoDeletion):
+		err = output.Said(fmt.Sprintf("there is no deletion %d, or its audit was purged: see deletion_id in %s jobs --json", c.Deletion, output.ProgramName), err)
 	}
 	return r, err
 }

@@ -5,12 +5,13 @@ import (
 	"github.com/onerow/onerow/cascade/internal/usage"
 )
 
-// JobNumber is a job's number on the command line; 0: none was given.
+// JobNumber is a job's number on the command line. A flag that may be left out is a pointer to one, for 0 may
+// be a job.
 type JobNumber int64
 
 // Validate refuses what cannot be one.
 func (n JobNumber) Validate() error {
-	if n < 1 {
+	if n < 0 {
 		return usage.Errorf("%d is no job's number, for <job> or --job: see %s jobs", n, output.ProgramName)
 	}
 	return nil
