@@ -98,6 +98,10 @@ func dispatch(ctx context.Context, s shell.Environment) error {
 		kong.BindSingletonProvider(func() (context.Context, error) { return a.Acting(ctx), nil }),
 		kong.BindSingletonProvider(a.Plan),
 		kong.BindSingletonProvider(func() (*sql.DB, error) { return a.OpenMigrated(ctx) }),
+		kong.BindSingletonProvider(func() (db shell.BareDB, err error) {
+			db.DB, err = a.Open(ctx)
+			return db, err
+		}),
 	)
 	if err != nil {
 		return err

@@ -54,7 +54,6 @@ func (c *Sweep) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 	if err != nil {
 		return err
 	}
-
 	list, show := shell.NewStream(a, c.JSON, findingLine), shell.NewCounter(a)
 	seen, err := inspect.Sweep(ctx, db, plan, store, inspect.SweepOptions{Prefix: c.Prefix, Grace: c.Grace, Delete: c.Delete, Limit: int(c.Limit)},
 		func(f inspect.Finding) error {

@@ -5,7 +5,7 @@
 //
 // A command refuses what contradicts itself before anything is opened: in Validate, or in AfterApply where an
 // argument has to be there for that. Its Run asks for what it needs by type: a context with the actor, the
-// App, a schema.Plan that was checked, a *sql.DB with the toolkit's tables.
+// App, a schema.Plan that was checked, a *sql.DB with the toolkit's tables, or a BareDB.
 //
 // Open this package when a flag that all commands share changes, an exit code is chosen, or a password might
 // be printed.

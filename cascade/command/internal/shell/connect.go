@@ -49,6 +49,9 @@ func (a *App) Open(ctx context.Context) (*sql.DB, error) {
 	return db, nil
 }
 
+// BareDB is a database that may lack the toolkit's tables.
+type BareDB struct{ *sql.DB }
+
 // OpenMigrated opens a database that has the toolkit's tables.
 func (a *App) OpenMigrated(ctx context.Context) (*sql.DB, error) {
 	db, err := a.Open(ctx)

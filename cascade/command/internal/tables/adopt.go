@@ -29,16 +29,16 @@ type Adopt struct {
 }
 
 // Run prints files, or fills in keys.
-func (c *Adopt) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
-	if err := c.check(plan); err != nil {
-		return err
-	}
-	db, err := a.Open(ctx)
-	if err != nil {
-		return err
+func (c *Adopt) Run(ctx context.Context, a *shell.App, plan schema.Plan, db shell.BareDB) error {
+	if _, err := plan.Resource(c.Resource); err != nil {
+		var names []string
+		for _, r := range plan.Resources {
+			names = append(names, r.Name)
+		}
+		return usage.Errorf("the plan has no resource %q; it has %s", c.Resource, strings.Join(names, ", "))
 	}
 	if c.Backfill {
-		return c.backfill(ctx, a, db, plan)
+		return c.backfill(ctx, a, db.DB, plan)
 	}
 	found, err := adopt.Prepare(ctx, db, plan, c.Resource)
 	if err != nil {
@@ -47,14 +47,8 @@ func (c *Adopt) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 	return c.files(a, found)
 }
 
-func (c *Adopt) check(plan schema.Plan) error {
-	if _, err := plan.Resource(c.Resource); err != nil {
-		var names []string
-		for _, r := range plan.Resources {
-			names = append(names, r.Name)
-		}
-		return usage.Errorf("the plan has no resource %q; it has %s", c.Resource, strings.Join(names, ", "))
-	}
+// Validate tells printing from filling in.
+func (c *Adopt) Validate() error {
 	throttled := c.Load != 0 || c.MaxLag != 0 || c.MaxThreadsRunning != 0 || len(c.Replica)+len(c.ThrottleQuery) > 0
 	switch {
 	case !c.Backfill && (c.Copies || throttled):

@@ -25,7 +25,7 @@ type Discover struct {
 }
 
 // Run prints the plan.
-func (c *Discover) Run(ctx context.Context, a *shell.App) error {
+func (c *Discover) Run(ctx context.Context, a *shell.App, db shell.BareDB) error {
 	var roots []string
 	for _, name := range c.Root {
 		if name = strings.TrimSpace(name); name != "" && !slices.Contains(roots, name) {
@@ -53,10 +53,6 @@ func (c *Discover) Run(ctx context.Context, a *shell.App) error {
 		if old, err = planfile.Parse(c.Plan, text); err != nil {
 			return usage.Mark(err)
 		}
-	}
-	db, err := a.Open(ctx)
-	if err != nil {
-		return err
 	}
 	plan, notes, proposals, err := discover.Plan(ctx, db, old, roots, soft)
 	switch {

@@ -24,16 +24,12 @@ type Migrate struct {
 type migrateUpCmd struct{}
 
 // Run applies what is missing; it may be run twice, and by several at once.
-func (migrateUpCmd) Run(ctx context.Context, a *shell.App) error {
-	db, err := a.Open(ctx)
+func (migrateUpCmd) Run(ctx context.Context, a *shell.App, db shell.BareDB) error {
+	missing, err := fit.Pending(ctx, db.DB)
 	if err != nil {
 		return err
 	}
-	missing, err := fit.Pending(ctx, db)
-	if err != nil {
-		return err
-	}
-	if err := migrations.Up(ctx, db); err != nil {
+	if err := migrations.Up(ctx, db.DB); err != nil {
 		return err
 	}
 	line := "the toolkit's tables are up to date"
@@ -47,16 +43,17 @@ type migrateDownCmd struct {
 	Yes bool `help:"Do it: jobs, audit, request ids and quota marks are lost."`
 }
 
-// Run removes the tables.
-func (c *migrateDownCmd) Run(ctx context.Context, a *shell.App) error {
+// Validate wants a second word.
+func (c *migrateDownCmd) Validate() error {
 	if !c.Yes {
 		return usage.Errorf("migrate down removes the toolkit's tables with all jobs, open ones too, and the audit of deletions: add --yes to do it")
 	}
-	db, err := a.Open(ctx)
-	if err != nil {
-		return err
-	}
-	if err := migrations.Down(ctx, db); err != nil {
+	return nil
+}
+
+// Run removes the tables.
+func (c *migrateDownCmd) Run(ctx context.Context, a *shell.App, db shell.BareDB) error {
+	if err := migrations.Down(ctx, db.DB); err != nil {
 		return err
 	}
 	return a.Say("the toolkit's tables are removed")
@@ -67,12 +64,8 @@ type migrateStatusCmd struct {
 }
 
 // Run lists the migrations. It only reads, and missing migrations are no failure.
-func (c *migrateStatusCmd) Run(ctx context.Context, a *shell.App) error {
-	db, err := a.Open(ctx)
-	if err != nil {
-		return err
-	}
-	all, err := migrations.Status(ctx, db)
+func (c *migrateStatusCmd) Run(ctx context.Context, a *shell.App, db shell.BareDB) error {
+	all, err := migrations.Status(ctx, db.DB)
 	if err != nil {
 		return err
 	}
