@@ -18,11 +18,9 @@ import (
 type Options struct {
 	// Version is what --version and the log say; the version of the build's module by default.
 	Version string
-	// Assets is the place of the plan's assets, if the program knows it.
-	Assets inspect.AssetStore
 	// OpenAssets opens the place that --assets or ONEROW_ASSETS names, and returns how to close it. Its error
-	// is printed, with the exit code 2; it should not quote the address, which may carry keys. Without it,
-	// and without Assets, there is no place for assets.
+	// is printed, with the exit code 2; it should not quote the address, which may carry keys. Without it
+	// there is no place for assets.
 	OpenAssets func(ctx context.Context, address string) (inspect.AssetStore, func() error, error)
 }
 
@@ -36,7 +34,6 @@ func Main(plan *schema.Plan, o Options) int {
 	return execute(ctx, shell.Environment{ // still deaf to the second signal
 		Version:    o.Version,
 		OwnPlan:    plan,
-		OwnAssets:  o.Assets,
 		OpenAssets: o.OpenAssets,
 		Args:       os.Args[1:],
 		Stdin:      os.Stdin,

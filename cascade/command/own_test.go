@@ -15,6 +15,10 @@ import (
 // noAssets is a place without assets.
 type noAssets struct{ inspect.AssetStore }
 
+func openNone(context.Context, string) (inspect.AssetStore, func() error, error) {
+	return noAssets{}, func() error { return nil }, nil
+}
+
 // TestOwnPlan: a program's own plan needs no file, and none goes before it; one that contradicts itself is
 // refused.
 func TestOwnPlan(t *testing.T) {
@@ -26,18 +30,19 @@ func TestOwnPlan(t *testing.T) {
 		plan *schema.Plan
 		code int
 		says string
-		own  inspect.AssetStore
+		open func(context.Context, string) (inspect.AssetStore, func() error, error)
 	}{
 		{"ddl", &good, 0, "CREATE TABLE `shelf`", nil},
 		{"ddl --plan plan.yaml", &good, 2, "its plan is built in", nil},
 		{"ddl", &bad, 1, `"room"`, nil},
 		{"ddl", nil, 2, "no plan was given", nil},
 		{"drain", &assets, 2, "--assets", nil},
-		{"drain", &assets, 2, "no database was given", noAssets{}},
+		{"drain", &assets, 2, "--assets", openNone},
+		{"drain --assets shelf:", &assets, 2, "no database was given", openNone},
 		{"drain --assets file:///tmp", &assets, 2, "without places for assets", nil},
 	} {
 		var out, problem strings.Builder
-		code := execute(context.Background(), shell.Environment{OwnPlan: c.plan, OwnAssets: c.own, Args: strings.Fields(c.args), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &problem,
+		code := execute(context.Background(), shell.Environment{OwnPlan: c.plan, OpenAssets: c.open, Args: strings.Fields(c.args), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &problem,
 			Getenv: func(string) string { return "" }})
 		if code != c.code || !strings.Contains(out.String()+problem.String(), c.says) {
 			t.Errorf("%s: exit code %d, want %d with %q: %s%s", c.args, code, c.code, c.says, out.String(), problem.String())

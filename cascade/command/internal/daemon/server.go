@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/onerow/onerow/cascade/command/internal/metrics"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/page"
@@ -64,29 +66,28 @@ func (o *server) run(ctx context.Context, w *Working, work func(context.Context)
 	o.log.Info("serving", "url", "http://"+bound+"/", "token", len(o.tokens) > 0, "actions", len(o.tokens) > 0 || local)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	closed := make(chan error, 1)
-	context.AfterFunc(ctx, func() {
-		// Beside the worker's own stop, so that both fit into two seconds.
+	both, ctx := errgroup.WithContext(ctx)
+	both.Go(func() error {
+		if err := web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			return err
+		}
+		return nil
+	})
+	both.Go(func() error { // beside the worker's own stop, so that both fit into two seconds
+		<-ctx.Done()
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
 		err := web.Shutdown(late)
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = web.Close()
 		}
-		closed <- err
+		return err
 	})
-	served := make(chan error, 1)
-	go func() {
-		err := web.Serve(listener)
-		stop()
-		if errors.Is(err, http.ErrServerClosed) {
-			err = nil
-		}
-		served <- err
-	}()
-	err = shell.Beside(work, p.Run)(ctx)
-	stop()
-	return errors.Join(err, <-served, <-closed)
+	both.Go(func() error {
+		defer stop()
+		return shell.Beside(work, p.Run)(ctx)
+	})
+	return both.Wait()
 }
 
 func cannotListen(addr string, err error) error {

@@ -40,13 +40,10 @@ func (c *Sweep) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 	if c.Grace == 0 {
 		c.Grace = -1
 	}
-	if !a.KnowsAssets(c.AssetsFlag) {
-		return usage.Errorf("say where the assets are with --assets file:///folder or %s", shell.EnvAssets)
-	}
 	if !slices.ContainsFunc(plan.Nodes(), func(n schema.Node) bool { return n.Asset != "" }) {
 		return usage.Errorf("no resource or table of the plan has an asset column, so every object would seem lost")
 	}
-	store, err := a.OpenStore(ctx, c.AssetsFlag)
+	store, err := a.OpenStore(ctx, c.AssetsFlag, "")
 	if err != nil {
 		return err
 	}

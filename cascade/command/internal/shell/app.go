@@ -55,8 +55,7 @@ func (a *App) Close() (err error) {
 // Environment is everything that the command takes from its process.
 type Environment struct {
 	Version        string
-	OwnPlan        *schema.Plan       // nil: a file says it
-	OwnAssets      inspect.AssetStore // nil: an address says it
+	OwnPlan        *schema.Plan // nil: a file says it
 	OpenAssets     func(ctx context.Context, address string) (inspect.AssetStore, func() error, error)
 	Args           []string
 	Stdin          io.Reader

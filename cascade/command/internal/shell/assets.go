@@ -3,6 +3,7 @@ package shell
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cascade/internal/usage"
@@ -17,32 +18,23 @@ type AssetsFlag struct {
 // Assets opens the place of the plan's assets, until the command has ended. Without asset columns it is nil.
 func (a *App) Assets(ctx context.Context, flag AssetsFlag, plan schema.Plan) (inspect.AssetStore, error) {
 	for _, n := range plan.Nodes() { // existing tables may name assets, too
-		switch {
-		case n.Asset == "":
-			continue
-		case !a.KnowsAssets(flag):
-			return nil, usage.Errorf("%q of the plan names its assets in the column %q: say where they are with --assets file:///folder or %s",
-				n.Name, n.Asset, EnvAssets)
+		if n.Asset != "" {
+			return a.OpenStore(ctx, flag, fmt.Sprintf("%q of the plan names its assets in the column %q: ", n.Name, n.Asset))
 		}
-		return a.OpenStore(ctx, flag)
 	}
 	return nil, nil
 }
 
-// KnowsAssets says whether a place was named, or is the program's own.
-func (a *App) KnowsAssets(flag AssetsFlag) bool {
-	return a.OwnAssets != nil || flag.Assets != "" || a.Getenv(EnvAssets) != ""
-}
-
-// OpenStore opens the place that was named, or the program's own, until the command has ended.
-func (a *App) OpenStore(ctx context.Context, flag AssetsFlag) (inspect.AssetStore, error) {
+// OpenStore opens the place that was named, until the command has ended; why is said where none was.
+func (a *App) OpenStore(ctx context.Context, flag AssetsFlag, why string) (inspect.AssetStore, error) {
+	address := cmp.Or(flag.Assets, a.Getenv(EnvAssets))
 	switch {
-	case a.OwnAssets != nil:
-		return a.OwnAssets, nil
+	case address == "":
+		return nil, usage.Errorf("%ssay where the assets are with --assets file:///folder or %s", why, EnvAssets)
 	case a.OpenAssets == nil:
 		return nil, usage.Errorf("this program is built without places for assets: --assets and %s name none", EnvAssets)
 	}
-	store, closeStore, err := a.OpenAssets(ctx, cmp.Or(flag.Assets, a.Getenv(EnvAssets)))
+	store, closeStore, err := a.OpenAssets(ctx, address)
 	if err != nil {
 		return nil, usage.Mark(err)
 	}
