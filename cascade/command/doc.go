@@ -23,9 +23,8 @@
 // # Rooms
 //
 // cli.go lists the commands and where each is; help.txt is what they say with --help. All of them get what
-// internal/shell has: the database and the plan (connect.go), the job that is named and why nothing was done
-// to it (job.go), who acts (actor.go), and how to print (print.go). None but run and drain knows another
-// room.
+// internal/shell has: the database and the plan (connect.go), the job that is named, who acts, and why
+// nothing was done (job.go), and how to print (print.go). None but run and drain knows another room.
 //
 // # Statements
 //

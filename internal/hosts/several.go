@@ -6,12 +6,16 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
 const (
@@ -171,4 +175,47 @@ func (h *host) open(ctx context.Context, asks bool) (driver.Conn, Stay, error) {
 	}
 	at.Peer.dial = h.driver
 	return conn, at, nil
+}
+
+// ErrNoHost means: none of the hosts of the data source name can be used now. Its text says of each why not.
+var ErrNoHost = errors.New("onerow: none of the hosts can be used")
+
+// noHost is an [ErrNoHost]: why each host that was tried cannot be used, in that order. The transaction may
+// run again if one of them may change.
+type noHost struct{ why []error }
+
+func (e *noHost) Error() string {
+	return ErrNoHost.Error() + ": " + strings.ReplaceAll(errors.Join(e.why...).Error(), "\n", "; ")
+}
+func (e *noHost) Unwrap() []error { return e.why }
+func (e *noHost) Is(target error) bool {
+	return target == ErrNoHost || target == mysqlerr.ErrElsewhere && slices.ContainsFunc(e.why, mysqlerr.MayRunAgain)
+}
+
+// unusable is why a host that may be used later is not used.
+type unusable struct{ why string }
+
+func (u unusable) Error() string        { return u.why }
+func (u unusable) Is(target error) bool { return target == mysqlerr.ErrElsewhere }
+
+// Addresses are those, each with its port, of a configuration whose address may be a list, as pool.Open
+// takes it.
+func Addresses(cfg *mysql.Config) []string {
+	list := cfg.Addr
+	if !strings.HasPrefix(cfg.Net, "tcp") && cfg.Net != "" || !strings.Contains(list, ",") {
+		return []string{list}
+	}
+	// The driver takes a list with colons for an IPv6 address without a port, and adds brackets and one.
+	if strings.HasPrefix(list, "[[") || strings.HasPrefix(list, "[") && strings.IndexByte(list, ',') < strings.IndexByte(list, ']') {
+		list = strings.TrimSuffix(strings.TrimPrefix(list, "["), "]:3306")
+	}
+	var hosts []string
+	for host := range strings.SplitSeq(list, ",") {
+		host = strings.TrimSpace(host)
+		if _, _, err := net.SplitHostPort(host); err != nil {
+			host = net.JoinHostPort(strings.Trim(host, "[]"), "3306")
+		}
+		hosts = append(hosts, host)
+	}
+	return hosts
 }
