@@ -166,7 +166,7 @@ func TestWrongFlags(t *testing.T) {
 		"parked list --job=-1":                    "--job",
 		"parked skip":                             "<parked>",
 		"parked skip seven":                       "seven",
-		"parked retry 0":                          "0 is no parked row's number",
+		"parked retry -- -1":                      "-1 is no parked row's number",
 	} {
 		o := w.want(2, says, strings.Fields(args)...)
 		if o.stdout != "" || !isOneLine(o.stderr) || strings.Contains(o.stderr, "hunter2") {

@@ -54,8 +54,12 @@ func (c *Enqueue) Validate() error {
 }
 
 // Run queues the job, or the jobs.
-func (c *Enqueue) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
+func (c *Enqueue) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 	node, err := target.Node(plan, c.Resource)
+	if err != nil {
+		return err
+	}
+	db, err := a.OpenMigrated(ctx)
 	if err != nil {
 		return err
 	}

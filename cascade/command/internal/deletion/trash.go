@@ -93,8 +93,12 @@ type trashPurgeCmd struct {
 const purgeTrashRows = 5000
 
 // Run purges.
-func (c *trashPurgeCmd) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
+func (c *trashPurgeCmd) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 	assets, err := a.Assets(ctx, c.AssetsFlag, plan)
+	if err != nil {
+		return err
+	}
+	db, err := a.OpenMigrated(ctx)
 	if err != nil {
 		return err
 	}
