@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -78,7 +79,7 @@ func TestWrongInput(t *testing.T) {
 		{"jobs --limit 0", nil, 2, []string{"--limit"}},
 		{"retry", nil, 2, []string{"<job>"}},
 		{"retry seven", nil, 2, []string{"seven"}},
-		{"retry 0", nil, 2, []string{"0 is no job's number"}},
+		{"retry -- -1", nil, 2, []string{"-1 is no job's number"}},
 		{"enqueue", nil, 2, []string{"<resource>", "<id>"}},
 		{"enqueue folder 1", nil, 2, []string{"folder", "project, screen, comment"}},
 		{"adopt", nil, 2, []string{"<resource>"}},
@@ -132,6 +133,21 @@ func TestWrongInput(t *testing.T) {
 
 func isOneLine(stderr string) bool {
 	return strings.HasPrefix(stderr, output.ProgramName+": ") && strings.Count(stderr, "\n") == 1 && strings.HasSuffix(stderr, "\n")
+}
+
+// TestErrorsSayNoPackage: a line begins with the program's name, and no package's stands behind it.
+func TestErrorsSayNoPackage(t *testing.T) {
+	for given, want := range map[string]string{
+		"cascade: list jobs: gone":                                "list jobs: gone",
+		"visit: repo: create visit: repo: onerow: begin: refused": "visit: create visit: begin: refused",
+		"cascade: a\nschema: b":                                   "a; b",
+		"the limit: 7, schema: x":                                 "the limit: 7, schema: x",
+	} {
+		var out strings.Builder
+		if code := shell.Report(shell.Environment{Stderr: &out, Getenv: func(string) string { return "" }}, errors.New(given)); code != 1 || out.String() != "cascade-worker: "+want+"\n" {
+			t.Errorf("%q: exit code %d: %s", given, code, out.String())
+		}
+	}
 }
 
 // TestHelpText: each section of help.txt is said by a command, and each command has one, but for those of migrate.

@@ -27,7 +27,7 @@ func TestRetention(t *testing.T) {
 	w.exec("CREATE TABLE visit (id BIGINT PRIMARY KEY AUTO_INCREMENT, seen_at DATETIME NULL)")
 	w.exec("CREATE TABLE ping (id BIGINT PRIMARY KEY AUTO_INCREMENT, at TIMESTAMP NULL, KEY (at))")
 	w.want(1, "no index begins with (seen_at)", "verify")
-	w.want(1, "cascade: retention of visit", "retention", "run")
+	w.want(1, "cascade-worker: retention of visit", "retention", "run")
 	w.exec("ALTER TABLE visit ADD KEY (seen_at)")
 	w.ok("verify")
 	w.exec("INSERT INTO visit (seen_at) VALUES ('2020-01-01'), ('2020-01-02'), (UTC_TIMESTAMP()), (NULL)")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/onerow/onerow/cascade/internal/output"
@@ -20,6 +21,10 @@ const (
 // ErrReported says that what went wrong was the command's result and is printed already.
 var ErrReported = errors.New("reported")
 
+// packages are the names that the toolkit's packages put before their errors, each room its own: whoever reads
+// a line of this program does not know them.
+var packages = regexp.MustCompile(`(?m)(^|: )(?:(?:adopt|cascade|flow|idempotency|keyadmin|limit|migrations|onerow|ordering|planfile|quota|repo|schema|serial): )+`)
+
 // Report prints err as one line and returns the exit code.
 func Report(s Environment, err error) int {
 	code, line := exitFailure, err.Error()
@@ -31,6 +36,7 @@ func Report(s Environment, err error) int {
 	case errors.Is(err, context.Canceled):
 		line = "interrupted: " + line
 	}
+	line = packages.ReplaceAllString(line, "$1")
 	if _, err := fmt.Fprintf(s.Stderr, "%s: %s\n", output.ProgramName, output.OneLine(s.Hide(line))); err != nil {
 		return code
 	}
