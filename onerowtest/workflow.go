@@ -4,11 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/guard"
@@ -164,17 +164,11 @@ func childrenFirst(ctx context.Context, db *sql.DB) ([]string, error) {
 
 // pairs returns the rows of a query with one or two columns.
 func pairs(ctx context.Context, db *sql.DB, query string, columns int) (list [][2]string, err error) {
-	rows, err := db.QueryContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	err = onerow.Query(ctx, db, query, nil, func(rows *sql.Rows) error {
 		var row [2]string
-		if err := rows.Scan([]any{&row[0], &row[1]}[:columns]...); err != nil {
-			return nil, err
-		}
+		err := rows.Scan([]any{&row[0], &row[1]}[:columns]...)
 		list = append(list, row)
-	}
-	return list, rows.Err()
+		return err
+	})
+	return list, err
 }
