@@ -97,13 +97,6 @@ func (m *Metrics) Handler(db *sql.DB, log *slog.Logger) http.Handler {
 	})
 }
 
-// MeasuredAt is when the queue was last measured.
-func (m *Metrics) MeasuredAt() time.Time {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.measured
-}
-
 func (m *Metrics) measure(ctx context.Context, db *sql.DB) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
