@@ -55,7 +55,6 @@ func newRetainer(plan schema.Plan, db *sql.DB) (r *cascade.Retainer, names []str
 	return r, names, err
 }
 
-// Run prints the policies.
 func (c *retentionListCmd) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
 	r, names, err := newRetainer(plan, db)
 	if err != nil {
@@ -105,7 +104,6 @@ type retentionRunCmd struct {
 	DryRun   bool   `help:"Only show what would be queued: the number, and the ten oldest rows."`
 }
 
-// Run goes through the policies.
 func (c *retentionRunCmd) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
 	r, names, err := newRetainer(plan, db)
 	if err != nil {

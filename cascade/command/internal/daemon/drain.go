@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/onerow/onerow"
@@ -69,4 +70,102 @@ func pausedNote(ctx context.Context, db onerow.DB, jobs int) string {
 		return ""
 	}
 	return " (" + strings.Join(lines, "; ") + ")"
+}
+
+// progress shows how a drain goes on, and counts it by the worker's events: what a job counts includes the
+// rows that earlier runs have deleted, a batch does not.
+type progress struct {
+	*shell.Counter
+	terminal bool
+
+	mu    sync.Mutex
+	total int // jobs, as far as they are known
+	jobs  map[int64]queue.Job
+	rows  int64 // deleted by this drain
+}
+
+func newProgress(a *shell.App) *progress {
+	return &progress{Counter: shell.NewCounter(a), terminal: a.Terminal, jobs: map[int64]queue.Job{}}
+}
+
+// begin starts to show. total is how many jobs are due.
+func (p *progress) begin(total int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.total = total
+	p.Soon()
+}
+
+// event counts a batch's rows, which is told before its job's progress, and shows that.
+func (p *progress) event(e cascade.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch e := e.(type) {
+	case cascade.Batch:
+		p.rows += output.SumRows(e.Deleted)
+	case cascade.Progress:
+		p.jobs[e.Job.ID] = e.Job
+		p.total = max(p.total, len(p.jobs))
+		p.Say(func() string { return p.line(e.Job) })
+	}
+}
+
+// sum counts the jobs that this drain has worked on, as they were last seen.
+func (p *progress) sum() tally {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.count()
+}
+
+func (p *progress) count() tally {
+	s := tally{rows: p.rows}
+	for _, j := range p.jobs {
+		switch {
+		case j.State == queue.Done:
+			s.done++
+		case j.State == queue.Leftovers:
+			s.left++
+		case j.State == queue.Dead:
+			s.dead++
+		case j.State == queue.Ready && j.Failures > 0:
+			s.failed++
+		}
+	}
+	return s
+}
+
+// line is how far a drain is, with a bar on a terminal.
+func (p *progress) line(now queue.Job) string {
+	s, bar := p.count(), ","
+	ended := s.done + s.left + s.dead + s.failed
+	if p.terminal {
+		bar = fmt.Sprintf(" [%-21s]", strings.Repeat("=", 20*ended/max(p.total, 1))+">")
+	}
+	return fmt.Sprintf("%s/%s%s %s, now %s", output.Grouped(ended), output.Plural(p.total, "job"), bar, output.Plural(s.rows, "row"), output.RowName(now))
+}
+
+// tally is the state of a drain in figures.
+type tally struct {
+	done, dead int
+	failed     int   // jobs that will be tried again
+	left       int   // jobs that have ended with leftovers
+	rows       int64 // deleted below the roots of these jobs, by this drain
+}
+
+// summary is the last line of a drain.
+func (s tally) summary(took time.Duration, due, later int, counted bool) string {
+	line := fmt.Sprintf("%s done, %s deleted below them in %s", output.Plural(s.done, "job"), output.Plural(s.rows, "row"), took.Round(10*time.Millisecond)) +
+		shell.Some("; %s failed, to be tried again", s.failed)
+	if s.left > 0 {
+		line += fmt.Sprintf("; %s with leftovers", output.Plural(s.left, "job"))
+	}
+	line += shell.Some("; %s dead", s.dead)
+	switch {
+	case !counted:
+	case due == 0 && later == 0:
+		line += "; the queue is empty"
+	default:
+		line += fmt.Sprintf("; %s due, %s for later", output.Grouped(due), output.Grouped(later))
+	}
+	return line
 }

@@ -38,46 +38,6 @@ func (c *Restore) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *s
 	if c.DryRun {
 		return c.dryRun(ctx, a, db, plan)
 	}
-	return c.restore(ctx, a, db, plan)
-}
-
-// dryRun says what is in the trash, and what cannot come back.
-func (c *Restore) dryRun(ctx context.Context, a *shell.App, db *sql.DB, plan schema.Plan) error {
-	p, err := recover.DryRun(ctx, db, plan, int64(c.Job))
-	if err != nil {
-		return c.refused(err)
-	}
-	if err := showTrash(ctx, a, db, c.Job, false); err != nil {
-		return err
-	}
-	if p.RootMissing != "" {
-		if err := a.Say("the row itself does not come back: %s", output.OneLine(p.RootMissing)); err != nil {
-			return err
-		}
-	}
-	return tellMissing(a, "does not come back:", p)
-}
-
-// tellMissing prints what is missing.
-func tellMissing(a *shell.App, title string, p recover.Progress) error {
-	if len(p.Missing) == 0 {
-		return nil
-	}
-	return a.Say("%s", title+"\n  "+strings.Join(undo.Missing(p), "\n  "))
-}
-
-// refused says what to do where a job cannot be restored at all.
-func (c *Restore) refused(err error) error {
-	switch {
-	case errors.Is(err, queue.ErrNoJob):
-		return shell.JobError(c.Job, err)
-	case errors.Is(err, recover.ErrNotKept):
-		return output.Said(fmt.Sprintf("nothing of job %d is in the trash, so nothing was changed: its plan kept nothing, its time is over, or it is back already", c.Job), err)
-	}
-	return err
-}
-
-func (c *Restore) restore(ctx context.Context, a *shell.App, db *sql.DB, plan schema.Plan) error {
 	if err := undo.MayRestore(ctx, db, plan); err != nil {
 		return err
 	}
@@ -119,6 +79,42 @@ func (c *Restore) restore(ctx context.Context, a *shell.App, db *sql.DB, plan sc
 		return fmt.Errorf("not all that job %d has deleted is back", c.Job)
 	}
 	return nil
+}
+
+// dryRun says what is in the trash, and what cannot come back.
+func (c *Restore) dryRun(ctx context.Context, a *shell.App, db *sql.DB, plan schema.Plan) error {
+	p, err := recover.DryRun(ctx, db, plan, int64(c.Job))
+	if err != nil {
+		return c.refused(err)
+	}
+	if err := showTrash(ctx, a, db, c.Job, false); err != nil {
+		return err
+	}
+	if p.RootMissing != "" {
+		if err := a.Say("the row itself does not come back: %s", output.OneLine(p.RootMissing)); err != nil {
+			return err
+		}
+	}
+	return tellMissing(a, "does not come back:", p)
+}
+
+// tellMissing prints what is missing.
+func tellMissing(a *shell.App, title string, p recover.Progress) error {
+	if len(p.Missing) == 0 {
+		return nil
+	}
+	return a.Say("%s", title+"\n  "+strings.Join(undo.Missing(p), "\n  "))
+}
+
+// refused says what to do where a job cannot be restored at all.
+func (c *Restore) refused(err error) error {
+	switch {
+	case errors.Is(err, queue.ErrNoJob):
+		return shell.JobError(c.Job, err)
+	case errors.Is(err, recover.ErrNotKept):
+		return output.Said(fmt.Sprintf("nothing of job %d is in the trash, so nothing was changed: its plan kept nothing, its time is over, or it is back already", c.Job), err)
+	}
+	return err
 }
 
 // restoredSummary says how much is back.

@@ -34,7 +34,6 @@ type keptJob struct {
 	State      string `json:"state,omitempty"`
 }
 
-// Run prints the jobs.
 func (c *trashListCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	kept, err := admin.ListTrash(ctx, db, int(c.Limit))
 	if err != nil {
@@ -62,7 +61,6 @@ type trashShowCmd struct {
 	JSON bool            `name:"json" help:"Print a JSON array."`
 }
 
-// Run prints the tables.
 func (c *trashShowCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	return showTrash(ctx, a, db, c.Job, c.JSON)
 }
@@ -92,7 +90,6 @@ type trashPurgeCmd struct {
 
 const purgeTrashRows = 5000
 
-// Run purges.
 func (c *trashPurgeCmd) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 	assets, err := a.Assets(ctx, c.AssetsFlag, plan)
 	if err != nil {

@@ -28,7 +28,6 @@ type parkedListCmd struct {
 	Limit   shell.Limit      `default:"50" placeholder:"N" help:"How many rows at most (50)."`
 }
 
-// Run prints the rows.
 func (c *parkedListCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	none, limit, o := "no parked rows", c.Limit, queue.ParkedOptions{Open: !c.Skipped}
 	if c.Job != nil {
@@ -74,14 +73,12 @@ type parkedArgs struct {
 
 type parkedRetryCmd struct{ parkedArgs }
 
-// Run retries the rows.
 func (c *parkedRetryCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	return c.each(ctx, a, db, "will be tried again", queue.RetryParked)
 }
 
 type parkedSkipCmd struct{ parkedArgs }
 
-// Run skips the rows.
 func (c *parkedSkipCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	return c.each(ctx, a, db, "stays, with what is above it", queue.SkipParked)
 }

@@ -112,7 +112,6 @@ type keysReleaseCmd struct {
 	openStatus
 }
 
-// Run releases the key.
 func (c *keysReleaseCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	return c.act(ctx, a, db, 0, c.Status, "is released, token %d: the next caller does the work", (*keyadmin.Operator).Release)
 }
@@ -132,7 +131,6 @@ func (c *keysCompleteCmd) AfterApply() error {
 	return c.keyVerb.AfterApply()
 }
 
-// Run completes the key.
 func (c *keysCompleteCmd) Run(ctx context.Context, a *shell.App) error {
 	if c.Result == "-" {
 		text, err := io.ReadAll(a.Stdin)
@@ -163,7 +161,6 @@ type keysExpireCmd struct {
 	Status string `enum:"complete,error,released" default:"complete" placeholder:"STATUS" help:"The status that you saw: complete (the default), error or released."`
 }
 
-// Run expires the key.
 func (c *keysExpireCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	return c.act(ctx, a, db, 0, c.Status, "is expired, token %d: the next caller does the work anew", (*keyadmin.Operator).Expire)
 }

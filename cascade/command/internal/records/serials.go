@@ -23,7 +23,6 @@ type serialsListCmd struct {
 	JSON bool `name:"json" help:"Print a JSON array."`
 }
 
-// Run prints the series.
 func (c *serialsListCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	all, err := shell.ReadPages(0, func(last serial.Counter, limit int) ([]serial.Counter, error) {
 		return serial.List(ctx, db, last.Series, limit)
@@ -49,7 +48,6 @@ func (c *serialsGapsCmd) AfterApply() error {
 	return nil
 }
 
-// Run prints the findings.
 func (c *serialsGapsCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	series, err := serial.New(c.Series)
 	if err != nil {

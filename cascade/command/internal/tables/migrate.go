@@ -51,7 +51,6 @@ func (c *migrateDownCmd) Validate() error {
 	return nil
 }
 
-// Run removes the tables.
 func (c *migrateDownCmd) Run(ctx context.Context, a *shell.App, db shell.BareDB) error {
 	if err := migrations.Down(ctx, db.DB); err != nil {
 		return err

@@ -73,14 +73,14 @@ func (c *Verify) Run(ctx context.Context, a *shell.App, plan schema.Plan) error 
 
 // planSize is "2 resources, 5 tables, 6 edges".
 func planSize(plan schema.Plan) string {
-	var parts []string
-	if n := len(plan.Resources); n > 0 {
-		parts = append(parts, output.Plural(n, "resource"))
-	}
+	size := output.Plural(edgesOf(plan), "edge")
 	if n := len(plan.Tables); n > 0 {
-		parts = append(parts, output.Plural(n, "table"))
+		size = output.Plural(n, "table") + ", " + size
 	}
-	return strings.Join(append(parts, output.Plural(edgesOf(plan), "edge")), ", ")
+	if n := len(plan.Resources); n > 0 {
+		size = output.Plural(n, "resource") + ", " + size
+	}
+	return size
 }
 
 // printAccess prints what the worker needs, as far as it was proved, and what this
