@@ -78,8 +78,6 @@ func Open(dsn string) (*sql.DB, error) {
 		if werr == nil && !CanInterpolate(without) {
 			return nil, settings.UnsafeInterpolation.Of(unsafeCharset(without))
 		}
-	}
-	if err != nil {
 		return nil, errors.New(`onerow: the data source name cannot be understood; it should be user:password@tcp(host:3306)/database`)
 	}
 	if !interpolates.MatchString(dsn) {

@@ -41,7 +41,8 @@ func (c *Drain) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 		return err
 	}
 	begin := time.Now()
-	show.begin(due)
+	show.total = due
+	show.Soon()
 	drained := w.Drain(ctx)
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
@@ -78,22 +79,14 @@ type progress struct {
 	*shell.Counter
 	terminal bool
 
-	mu    sync.Mutex
-	total int // jobs, as far as they are known
+	mu    sync.Mutex // of event, while jobs are worked
+	total int        // jobs, as far as they are known
 	jobs  map[int64]queue.Job
 	rows  int64 // deleted by this drain
 }
 
 func newProgress(a *shell.App) *progress {
 	return &progress{Counter: shell.NewCounter(a), terminal: a.Terminal, jobs: map[int64]queue.Job{}}
-}
-
-// begin starts to show. total is how many jobs are due.
-func (p *progress) begin(total int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.total = total
-	p.Soon()
 }
 
 // event counts a batch's rows, which is told before its job's progress, and shows that.
@@ -112,12 +105,6 @@ func (p *progress) event(e cascade.Event) {
 
 // sum counts the jobs that this drain has worked on, as they were last seen.
 func (p *progress) sum() tally {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.count()
-}
-
-func (p *progress) count() tally {
 	s := tally{rows: p.rows}
 	for _, j := range p.jobs {
 		switch {
@@ -136,7 +123,7 @@ func (p *progress) count() tally {
 
 // line is how far a drain is, with a bar on a terminal.
 func (p *progress) line(now queue.Job) string {
-	s, bar := p.count(), ","
+	s, bar := p.sum(), ","
 	ended := s.done + s.left + s.dead + s.failed
 	if p.terminal {
 		bar = fmt.Sprintf(" [%-21s]", strings.Repeat("=", 20*ended/max(p.total, 1))+">")

@@ -65,17 +65,6 @@ func (a *App) OpenMigrated(ctx context.Context) (*sql.DB, error) {
 	return db, err
 }
 
-// Server error numbers that a first connection meets.
-const (
-	erAccessDeniedDB   = 1044
-	erAccessDenied     = 1045
-	erUnknownDatabase  = 1049
-	erTooManyConns     = 1040
-	erHostBlocked      = 1129
-	erHostNotAllowed   = 1130
-	erAccessNoPassword = 1698
-)
-
 // unreachable says what was tried, why it failed and what to do.
 func unreachable(ctx context.Context, dsn string, cfg *mysql.Config, err error) error {
 	where := Address(cfg)
@@ -104,15 +93,15 @@ func unreachable(ctx context.Context, dsn string, cfg *mysql.Config, err error) 
 func refused(cfg *mysql.Config, my *mysql.MySQLError, hasParams bool) error {
 	where := Address(cfg)
 	switch my.Number {
-	case erAccessDenied, erAccessNoPassword:
+	case 1045, 1698: // ER_ACCESS_DENIED_ERROR, with and without a password
 		return fmt.Errorf("the database at %s does not let the user %q in (error %d): check user and password in the DSN", where, cfg.User, my.Number)
-	case erHostNotAllowed, erHostBlocked:
+	case 1130, 1129: // ER_HOST_NOT_PRIVILEGED, ER_HOST_IS_BLOCKED
 		return fmt.Errorf("the database at %s does not let this machine in (error %d): check the user's host on the server", where, my.Number)
-	case erUnknownDatabase:
+	case 1049: // ER_BAD_DB_ERROR
 		return fmt.Errorf("the server at %s has no database %q: create it, or correct the DSN", where, cfg.DBName)
-	case erAccessDeniedDB:
+	case 1044: // ER_DBACCESS_DENIED_ERROR
 		return fmt.Errorf("the user %q may not use the database %q at %s: GRANT it, or correct the DSN", cfg.User, cfg.DBName, where)
-	case erTooManyConns:
+	case 1040: // ER_CON_COUNT_ERROR
 		return fmt.Errorf("the database at %s has no connection left (error %d): try again, or raise max_connections", where, my.Number)
 	}
 	if hasParams {

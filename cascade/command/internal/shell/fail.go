@@ -21,8 +21,8 @@ const (
 // ErrReported says that what went wrong was the command's result and is printed already.
 var ErrReported = errors.New("reported")
 
-// packages are the names that the toolkit's packages put before their errors, each room its own: whoever reads
-// a line of this program does not know them.
+// packages are the names that the toolkit's packages put before their errors, often one behind the other. A
+// reader of this program's lines does not know them.
 var packages = regexp.MustCompile(`(?m)(^|: )(?:(?:adopt|cascade|flow|idempotency|keyadmin|limit|migrations|onerow|ordering|planfile|quota|repo|schema|serial): )+`)
 
 // Report prints err as one line and returns the exit code.

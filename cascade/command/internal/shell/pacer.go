@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/backoff"
 )
 
 const (
@@ -76,14 +77,8 @@ func (p *Pacer) reason(ctx context.Context) string {
 
 // Rest sleeps; the error is that of ctx.
 func Rest(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
+	backoff.Sleep(ctx, d)
+	return context.Cause(ctx)
 }
 
 // Beside runs work, and side beside it until work ends.
