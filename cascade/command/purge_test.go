@@ -105,7 +105,7 @@ func TestPurgeInterrupted(t *testing.T) {
 	defer cancel()
 	var out bytes.Buffer
 	a := &shell.App{Environment: shell.Environment{Stdout: &out, Stderr: &out}, DSN: w.url()}
-	c := age.Purge{Keep: retention.Keep{KeepJobs: retention.Jobs}, Load: 0.01}
+	c := age.Purge{Keep: retention.Keep{KeepJobs: 9600 * time.Hour}, Load: 0.01}
 	go func() { // between two batches, as the rest after the first is long
 		for w.number("SELECT COUNT(*) FROM onerow_job_archive") == 1000 {
 		}
@@ -123,7 +123,7 @@ func TestPurgeInterrupted(t *testing.T) {
 // said once.
 func TestSlowly(t *testing.T) {
 	w := withOld(t, "450")
-	kinds, err := retention.Keep{KeepJobs: retention.Jobs, KeepRequests: retention.Requests}.Kinds()
+	kinds, err := retention.Keep{KeepJobs: 9600 * time.Hour, KeepRequests: 720 * time.Hour}.Kinds()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestPurgeMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Kinds, err = (retention.Keep{KeepJobs: retention.Jobs, KeepRequests: retention.Requests}).Kinds(); err != nil {
+	if m.Kinds, err = (retention.Keep{KeepJobs: 9600 * time.Hour, KeepRequests: 720 * time.Hour}).Kinds(); err != nil {
 		t.Fatal(err)
 	}
 	m.PurgedRows("keys", 7)

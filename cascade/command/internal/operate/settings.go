@@ -47,19 +47,19 @@ func (c *Set) Validate() error {
 	return nil
 }
 
+// orZero is what a flag says, and zero where it was not given.
+func orZero[T any](flag *T) (v T) {
+	if flag != nil {
+		v = *flag
+	}
+	return v
+}
+
 // Run sets, and shows what is set then.
 func (c *Set) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
-	s := admin.Settings{Worker: c.Worker}
-	if c.Load != nil {
-		if s.Load = *c.Load; s.Load > 1 {
-			s.Load /= 100
-		}
-	}
-	if c.Target != nil {
-		s.Target = *c.Target
-	}
-	if c.Parallel != nil {
-		s.Parallel = *c.Parallel
+	s := admin.Settings{Worker: c.Worker, Load: orZero(c.Load), Target: orZero(c.Target), Parallel: orZero(c.Parallel)}
+	if s.Load > 1 {
+		s.Load /= 100
 	}
 	if c.Default || s != (admin.Settings{Worker: c.Worker}) {
 		if err := admin.Set(ctx, db, s); err != nil {

@@ -32,14 +32,6 @@ import (
 	"github.com/onerow/onerow/repo"
 )
 
-const day = 24 * time.Hour
-
-// The times that are kept unless somebody says otherwise.
-const (
-	Jobs     = 400 * day
-	Requests = 30 * day
-)
-
 // Batch is how much one step removes.
 const Batch = 200
 

@@ -76,7 +76,7 @@ func TestYear(t *testing.T) {
 	answered := 0
 	go func() { front <- foreground(ctx, db, each, stop, &answered) }()
 	removed, begin := map[string]int64{}, time.Now()
-	kinds, err := retention.Keep{KeepJobs: retention.Jobs, KeepRequests: retention.Requests, KeepFlows: 60 * 24 * time.Hour, KeepMessages: 60 * 24 * time.Hour}.Kinds()
+	kinds, err := retention.Keep{KeepJobs: 9600 * time.Hour, KeepRequests: 720 * time.Hour, KeepFlows: 60 * 24 * time.Hour, KeepMessages: 60 * 24 * time.Hour}.Kinds()
 	if err != nil {
 		t.Fatal(err)
 	}

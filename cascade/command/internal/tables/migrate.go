@@ -84,34 +84,34 @@ type DDL struct {
 }
 
 // Run prints the statements.
-func (c *DDL) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
+func (c *DDL) Run(ctx context.Context, a *shell.App, plan schema.Plan) (err error) {
+	ddl, none := plan.DDL(), NoResources
 	if c.Trash {
-		return c.trash(ctx, a, plan)
+		none = "-- the trash tables are there; cascade-worker verify compares them"
+		if ddl, err = trashDDL(ctx, a, plan); err != nil {
+			return err
+		}
 	}
-	return a.Say("%s", GooseUp+Statements(plan))
+	if len(ddl) == 0 {
+		return a.Say("%s", GooseUp+none)
+	}
+	return a.Say("%s", GooseUp+strings.Join(ddl, ";\n\n")+";")
 }
 
-// trash prints the trash tables that are missing.
-func (c *DDL) trash(ctx context.Context, a *shell.App, plan schema.Plan) error {
+// trashDDL makes the trash tables that are missing.
+func trashDDL(ctx context.Context, a *shell.App, plan schema.Plan) ([]string, error) {
 	if len(plan.Kept()) == 0 {
-		return usage.Errorf("the plan keeps no deleted rows: say trash: 30d in it")
+		return nil, usage.Errorf("the plan keeps no deleted rows: say trash: 30d in it")
 	}
 	db, err := a.Open(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	cat, err := catalog.Read(ctx, db)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	ddl, err := cat.TrashDDL(plan)
-	if err != nil {
-		return err
-	}
-	if len(ddl) == 0 {
-		return a.Say("%s", GooseUp+"-- the trash tables are there; cascade-worker verify compares them")
-	}
-	return a.Say("%s", GooseUp+strings.Join(ddl, ";\n\n")+";")
+	return cat.TrashDDL(plan)
 }
 
 // GooseUp makes a file that goose takes; to all others it is a comment. There is no part for Down: it would
@@ -120,12 +120,3 @@ const GooseUp = "-- +goose Up\n"
 
 // NoResources is printed where nothing is to be created.
 const NoResources = "-- the plan has no resources; its tables exist already"
-
-// Statements are those that create the plan's tables, as text.
-func Statements(plan schema.Plan) string {
-	ddl := plan.DDL()
-	if len(ddl) == 0 {
-		return NoResources
-	}
-	return strings.Join(ddl, ";\n\n") + ";"
-}
