@@ -143,17 +143,13 @@ var oldActions = purge.Table{
 
 // PurgeActions removes actions of more than age ago, by the database's clock, oldest first: limit at most. It
 // returns how many: less than limit when no more are that old. It may run beside everything and beside
-// itself, and be called again after any error. Two statements per 200.
-func PurgeActions(ctx context.Context, db onerow.DB, age time.Duration, limit int) (purged int64, err error) {
-	defer explain(&err, "purge actions")
-	if err := checkPurge(age, limit); err != nil {
-		return 0, err
-	}
-	return oldActions.Purge(ctx, db, limit, age.Microseconds())
-}
-
-// ActionsToPurge is how many PurgeActions would remove, limit at most. One statement.
-func ActionsToPurge(ctx context.Context, db onerow.DB, age time.Duration, limit int) (n int64, err error) {
-	defer explain(&err, "count old actions")
-	return oldActions.Waiting(ctx, db, limit, age.Microseconds())
+// itself, and be called again after any error. Two statements per 200. A dry run removes nothing, and says
+// how many would go. One statement.
+func PurgeActions(ctx context.Context, db onerow.DB, age time.Duration, limit int, dryRun bool) (int64, error) {
+	return purgeOld(age, limit, "purge actions", func() (int64, error) {
+		if dryRun {
+			return oldActions.Waiting(ctx, db, limit, age.Microseconds())
+		}
+		return oldActions.Purge(ctx, db, limit, age.Microseconds())
+	})
 }

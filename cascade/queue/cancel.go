@@ -44,7 +44,7 @@ ORDER BY id DESC LIMIT 1 LOCK IN SHARE MODE`
 // a no-op.
 //
 // Three statements, 4 with an actor; 2 when it is too late; 5 more where a finished job has the job's id, see
-// [Renumber]; in a transaction of its own on a pool. Where it fails for another reason in the
+// [Deletion].After; in a transaction of its own on a pool. Where it fails for another reason in the
 // caller's transaction the job is held.
 // Calling it again is safe, also after [onerow.ErrOutcomeUnknown].
 func Cancel(ctx context.Context, db onerow.DB, resource, resourceID string, deletionID int64) error {

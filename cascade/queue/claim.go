@@ -19,12 +19,10 @@ import (
 
 // Claim is a look for jobs that are due, and those of them that were won.
 type Claim struct {
-	Due    []int64   // that nobody had when they were looked for, those that were due longest first
-	Looked time.Time // when that was
-	Seen   int       // how many of them nobody was seen to hold, before the race for them
-	Jobs   []Claimed // that were won, those that were due longest first
-	worker string
-	lease  time.Duration
+	Due    []int64                 // that nobody had when they were looked for, those that were due longest first
+	Looked time.Time               // when that was
+	Seen   int                     // how many of them nobody was seen to hold, before the race for them
+	Jobs   []Claimed               // that were won, those that were due longest first
 	value  string                  // in the worker column of its jobs; no other claim has it
 	waited map[int64]time.Duration // for how long jobs had been due
 }
@@ -34,9 +32,10 @@ type Claim struct {
 // claimed the job.
 type Claimed struct {
 	Job
-	From  string // where its deletion is from, see [Deletion].From; "" where that was not logged
-	Had   int64  // the id that it had until now, which a finished job has too, see [Renumber]; else 0
-	Begun bool   // set by the worker: when it is released it is due from then on
+	Lease time.Duration // how long it is kept from others, from each renewal on
+	From  string        // where its deletion is from, see [Deletion].From; "" where that was not logged
+	Had   int64         // the id that it had until now, which a finished job has too; else 0
+	Begun bool          // set by the worker: when it is released it is due from then on
 }
 
 // sqlDue reads, for one resource, the head of its part of the index due (resource, due_at, state), in the
@@ -93,8 +92,8 @@ const sqlWon = `SELECT id, resource, resource_id, deletion_id, token, failures,
 // more for as many jobs that others hold. A claim whose outcome stays unknown leaves jobs that are due again
 // when the lease ends, and so does the end of ctx.
 func (c *Claim) Take(ctx context.Context, db onerow.DB, worker string, lease time.Duration, size int) error {
-	c.worker, c.lease, c.value = worker, lease, claimValue(worker)
-	ids, won := c.take(ctx, db, size)
+	c.value = claimValue(worker)
+	ids, won := c.take(ctx, db, lease, size)
 	if won != nil && !errors.Is(won, onerow.ErrOutcomeUnknown) {
 		return fmt.Errorf("cascade: claim: %w", won)
 	}
@@ -103,7 +102,7 @@ func (c *Claim) Take(ctx context.Context, db onerow.DB, worker string, lease tim
 	}
 	var twins []int64
 	err := onerow.Query(ctx, db, sqlWon+in(ids), []any{c.value}, func(rows *sql.Rows) error {
-		job := Claimed{Job: Job{State: Running, Worker: worker}}
+		job := Claimed{Job: Job{State: Running, Worker: worker}, Lease: lease}
 		var twin bool
 		err := rows.Scan(&job.ID, &job.Resource, &job.ResourceID, &job.DeletionID, &job.Token, &job.Failures, &twin, &job.From, &job.Plan)
 		if c.Jobs = append(c.Jobs, job); twin {
@@ -114,7 +113,7 @@ func (c *Claim) Take(ctx context.Context, db onerow.DB, worker string, lease tim
 	slices.SortFunc(c.Jobs, func(a, b Claimed) int { return c.compare(a.ID, b.ID) })
 	for i := range c.Jobs {
 		if err == nil && slices.Contains(twins, c.Jobs[i].ID) {
-			err = c.Jobs[i].apart(ctx, db, lease)
+			err = c.Jobs[i].apart(ctx, db)
 		}
 	}
 	if err != nil {
@@ -135,7 +134,7 @@ const sqlFree = `SELECT id FROM onerow_job FORCE INDEX (PRIMARY) WHERE due_at <=
 
 // take claims up to size of the jobs, of those that nobody holds, and returns which it tried; those that
 // somebody holds do not count as seen. One transaction.
-func (c *Claim) take(ctx context.Context, db onerow.DB, size int) (free []int64, err error) {
+func (c *Claim) take(ctx context.Context, db onerow.DB, lease time.Duration, size int) (free []int64, err error) {
 	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 		c.Seen, free = len(c.Due), nil
 		for part := range slices.Chunk(c.Due, size) {
@@ -143,12 +142,28 @@ func (c *Claim) take(ctx context.Context, db onerow.DB, size int) (free []int64,
 				return fmt.Errorf("look which jobs nobody holds: %w", err)
 			}
 			if c.Seen -= len(part) - len(free); len(free) > 0 {
-				return packet.ExecLast(ctx, tx, onerow.Stmt{Query: sqlClaim + in(free), Args: []any{c.value, c.lease.Microseconds()}})
+				return packet.ExecLast(ctx, tx, onerow.Stmt{Query: sqlClaim + in(free), Args: []any{c.value, lease.Microseconds()}})
 			}
 		}
 		return nil
 	})
 	return free, err
+}
+
+// sqlStillClaimed proves that jobs are the claim's and that nobody has claimed them before, by the primary
+// key, and holds their rows to the end of the batch. The batch deletes them, or fences them: on a cluster it
+// is a write that decides.
+const sqlStillClaimed = `SELECT id FROM onerow_job FORCE INDEX (PRIMARY) WHERE worker = ? AND token = 1 AND state = 'running' AND id IN `
+
+// Lock locks those of the jobs that are the claim's still, and were never claimed before, and says which
+// these are. One statement.
+func (c *Claim) Lock(ctx context.Context, db onerow.DB, ids []int64) (claimed map[int64]bool, err error) {
+	found, err := readIDs(ctx, db, sqlStillClaimed+in(ids)+" FOR UPDATE", c.value)
+	claimed = map[int64]bool{}
+	for _, id := range found {
+		claimed[id] = true
+	}
+	return claimed, err
 }
 
 // sqlRelease gives jobs back, by the primary key and only while they are still this
@@ -175,10 +190,10 @@ func (c *Claim) Release(ctx context.Context, db onerow.DB, jobs []Claimed) error
 // apart renumbers a job that was claimed and has the id of a finished one, so that it neither
 // goes on with that one's counts, plan and parked rows nor finds its place in the archive
 // taken. The fence's row lock proves that it is still this claim's.
-func (job *Claimed) apart(ctx context.Context, db onerow.DB, lease time.Duration) error {
+func (job *Claimed) apart(ctx context.Context, db onerow.DB) error {
 	twin := *job
 	return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-		if err := twin.Renew(ctx, tx, lease, ""); err != nil {
+		if err := twin.Renew(ctx, tx, ""); err != nil {
 			return err
 		}
 		job.ID, err = renumber(ctx, tx, twin.ID)

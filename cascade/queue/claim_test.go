@@ -28,8 +28,8 @@ func TestClaimsDoNotMeet(t *testing.T) {
 						}
 						return
 					}
-					c.value, c.lease = claimValue("w"), 10*time.Second
-					tried, err := c.take(t.Context(), db, 20)
+					c.value = claimValue("w")
+					tried, err := c.take(t.Context(), db, 10*time.Second, 20)
 					if err != nil {
 						t.Error(err)
 						return

@@ -65,7 +65,7 @@
 //   - Cancel and the claim of a job exclude each other: one conditional update wins.
 //   - Who has claimed a job writes under the token of that claim, see [Claimed]: it changes nothing any more
 //     once the job was claimed by another, paused or held.
-//   - A job never has the id of a finished one when it is worked, see [Renumber].
+//   - A job never has the id of a finished one when it is worked, see [Deletion].After.
 //   - What an actor does is noted in the transaction that does it, see [WithActor].
 //
 // # Not guaranteed

@@ -42,8 +42,9 @@ func Log(ctx context.Context, db onerow.DB, d Deletion) (deletionID int64, err e
 // DeletionID to tell. A paused one stays so. A job that was just made is returned without its times,
 // which only the database knows.
 //
-// One statement, 2 when a job is open, 1 more with NoTrash; in a transaction of its own on a pool. Calling
-// it again is safe, also after [onerow.ErrOutcomeUnknown].
+// One statement, 2 when a job is open, 1 more with NoTrash; 1 more where the job's id is not above After, and
+// 5 when it gets another; in a transaction of its own on a pool. Calling it again is safe, also after
+// [onerow.ErrOutcomeUnknown].
 func Enqueue(ctx context.Context, db onerow.DB, d Deletion) (Job, error) {
 	if err := d.check(); err != nil {
 		return Job{}, err
@@ -62,6 +63,9 @@ func Enqueue(ctx context.Context, db onerow.DB, d Deletion) (Job, error) {
 		if err == nil && affected > 1 {
 			job, err = Get(ctx, tx, job.ID)
 		}
+		if err == nil && job.ID <= d.After {
+			job.ID, err = distinct(ctx, tx, job.ID)
+		}
 		return err
 	})
 	if err != nil {
@@ -70,27 +74,22 @@ func Enqueue(ctx context.Context, db onerow.DB, d Deletion) (Job, error) {
 	return job, nil
 }
 
-// EnqueuedMany is what [EnqueueMany] did.
-type EnqueuedMany struct {
-	Queued int `json:"queued"` // jobs that were made
-	Open   int `json:"open"`   // deletions for whose row a job was open already
-}
-
 // enqueueManyAtOnce is how many deletions a transaction of EnqueueMany has.
 const enqueueManyAtOnce = 500
 
-// EnqueueMany logs deletions and queues their cascades, as [Log] and [Enqueue] do one at
-// a time: whose ID is not 0 was logged before. 500 at a time are queued together or not at
-// all, in the order of their rows; on an error the result says how many were. Where a job is open for the row
-// of a deletion that is [FromDue], it goes on as it is: such deletions and others are not queued together.
+// EnqueueMany logs deletions and queues their cascades, as [Log] and [Enqueue] do one at a time: whose ID is
+// not 0 was logged before; After is not looked at. It returns how many jobs it has made, and how many
+// deletions are of rows for which a job was open already, with an error too: 500 at a time are queued
+// together or not at all, in the order of their rows. Where a job is open for the row of a deletion that is
+// [FromDue], it goes on as it is: such deletions and others are not queued together.
 //
 // Two statements per 500, 3 with NoTrash, 1 more with an actor, in a transaction of its own on a pool; all
 // in the caller's transaction otherwise. Calling it again with the same deletions is safe, also after
 // [onerow.ErrOutcomeUnknown]: it logs them again, and their jobs are open.
-func EnqueueMany(ctx context.Context, db onerow.DB, deletions []Deletion) (done EnqueuedMany, err error) {
+func EnqueueMany(ctx context.Context, db onerow.DB, deletions []Deletion) (queued, open int, err error) {
 	for _, d := range deletions {
 		if err := d.check(); err != nil {
-			return done, err
+			return 0, 0, err
 		}
 	}
 	sorted := slices.Clone(deletions) // all callers lock in one order
@@ -102,22 +101,23 @@ func EnqueueMany(ctx context.Context, db onerow.DB, deletions []Deletion) (done 
 		for n < min(len(sorted), enqueueManyAtOnce) && (sorted[n].From == FromDue) == (sorted[0].From == FromDue) {
 			n++
 		}
-		if err := done.enqueue(ctx, db, sorted[:n]); err != nil {
-			return done, fmt.Errorf("cascade: enqueue %d deletions, %d are queued: %w", len(deletions), done.Queued+done.Open, err)
+		made, err := enqueueMany(ctx, db, sorted[:n])
+		if err != nil {
+			return queued, open, fmt.Errorf("cascade: enqueue %d deletions, %d are queued: %w", len(deletions), queued+open, err)
 		}
-		sorted = sorted[n:]
+		queued, open, sorted = queued+made, open+n-made, sorted[n:]
 	}
-	return done, nil
+	return queued, open, nil
 }
 
-// enqueue logs and queues deletions, all of which are [FromDue] or none.
-func (done *EnqueuedMany) enqueue(ctx context.Context, db onerow.DB, deletions []Deletion) error {
+// enqueueMany logs and queues deletions, all of which are [FromDue] or none, and returns how many jobs it has
+// made.
+func enqueueMany(ctx context.Context, db onerow.DB, deletions []Deletion) (made int, err error) {
 	merge := sqlMerge
 	if deletions[0].From == FromDue {
 		merge = sqlLeaveOpen
 	}
-	var affected int64
-	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		first, logged, err := logAll(ctx, tx, deletions)
 		if err == nil {
 			err = actOnLogged(ctx, tx, first, logged)
@@ -126,16 +126,12 @@ func (done *EnqueuedMany) enqueue(ctx context.Context, db onerow.DB, deletions [
 			return err
 		}
 		res, err := insertJobs(ctx, tx, deletions, first, merge)
-		if err == nil {
-			affected, err = res.RowsAffected()
+		if err != nil {
+			return err
 		}
+		affected, err := res.RowsAffected()
+		made = 2*len(deletions) - int(affected) // 1 for each row that is inserted, 2 for each that was there
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	queued := 2*len(deletions) - int(affected) // 1 for each row that is inserted, 2 for each that was there
-	done.Queued += queued
-	done.Open += len(deletions) - queued
-	return nil
+	return made, err
 }

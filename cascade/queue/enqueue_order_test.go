@@ -21,7 +21,7 @@ func TestEnqueueManyOrder(t *testing.T) {
 			}
 		}
 		err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
-			_, err := EnqueueMany(ctx, tx, many)
+			_, _, err := EnqueueMany(ctx, tx, many)
 			return err
 		})
 		if err != nil {

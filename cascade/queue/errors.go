@@ -2,7 +2,6 @@ package queue
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/onerow/onerow/cascade/internal/fault"
 )
@@ -14,12 +13,10 @@ var (
 	ErrNoJob = errors.New("cascade: no such job")
 	// ErrTooLate means that no job of this deletion is in its grace period any more.
 	ErrTooLate = errors.New("cascade: too late to cancel the deletion")
-	// ErrWrongState means that the state that a job is in does not allow what was asked for, see [JobError].
-	// The job is returned with it.
+	// ErrWrongState means that the state that a job is in does not allow what was asked for. The job is
+	// returned with it.
 	ErrWrongState = errors.New("cascade: the state of the job does not allow it")
-	// ErrNoParked means that there is no such parked row: it never was, or it was unparked.
-	ErrNoParked = errors.New("cascade: no such parked row")
-	// ErrOpenJob means that a newer job for the same row is open, see [JobError].
+	// ErrOpenJob means that a newer job for the same row is open, whose number the error ends with.
 	ErrOpenJob = errors.New("cascade: another job for the row is open")
 	// ErrOtherDeletion means that the root row is not the one that the job's deletion is
 	// about, or that another deletion hides it, so the job does not touch it.
@@ -28,25 +25,6 @@ var (
 	// its bounds.
 	ErrInvalidConfig = errors.New("cascade: invalid configuration")
 )
-
-// JobError is the detail of [ErrWrongState] and [ErrOpenJob]: the job whose state does not allow it, or which
-// is open.
-type JobError struct {
-	error
-	JobID                int64
-	Resource, ResourceID string
-	State                State
-}
-
-// Unwrap makes errors.Is see which of the two it is.
-func (e *JobError) Unwrap() error { return e.error }
-
-// refused makes the error about a job.
-func (j Job) refused(is error, what string) error {
-	return &JobError{fmt.Errorf("%w: %s", is, what), j.ID, j.Resource, j.ResourceID, j.State}
-}
-
-func (j Job) wrong(what string) error { return j.refused(ErrWrongState, what) }
 
 // IsServerState says whether err, of whatever verb or worker, is about the state that the server is in: its
 // connections or its memory are used up, a disk is full, it is read-only, it ended the statement. What it

@@ -43,6 +43,10 @@ var sqlDropOld = []string{
 	`DELETE a FROM onerow_job_archive AS a FORCE INDEX (PRIMARY) WHERE a.id IN `,
 }
 
+// sqlOldestJobs reads so many entries at the end of the index finished_at.
+const sqlOldestJobs = `SELECT COUNT(*) FROM (SELECT state FROM onerow_job_archive FORCE INDEX (finished_at)
+  WHERE finished_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY finished_at LIMIT ?) AS old WHERE state IN ('done', 'cancelled', 'restored')`
+
 // PurgeJobs removes jobs that ended more than age ago, by the database's clock, as done, cancelled or
 // restored, oldest first, with their counts, plans and skipped rows: limit at most. It returns how many: less
 // than limit when no more are that old. Jobs that are dead or have leftovers wait for somebody, however old
@@ -52,25 +56,41 @@ var sqlDropOld = []string{
 // On a pool up to 200 jobs commit by themselves: 9 statements, 1 more where rows were skipped; and 1 for each
 // 200 that stay. Where the statistics of these tables are of when they were empty, and were read anew since,
 // a statement reads or locks a whole table: ANALYZE TABLE ends that. It may run beside everything and beside
-// itself, and be called again after any error.
-func PurgeJobs(ctx context.Context, db onerow.DB, age time.Duration, limit int) (purged int64, err error) {
-	defer explain(&err, "purge jobs")
-	if err := checkPurge(age, limit); err != nil {
-		return 0, err
+// itself, and be called again after any error. A dry run removes nothing, and says how many of the limit
+// oldest would go. One statement.
+func PurgeJobs(ctx context.Context, db onerow.DB, age time.Duration, limit int, dryRun bool) (int64, error) {
+	return purgeOld(age, limit, "purge jobs", func() (n int64, err error) {
+		if dryRun {
+			err = onerow.QueryRow(ctx, db, sqlOldestJobs, []any{age.Microseconds(), limit}, &n)
+			return n, err
+		}
+		var lastTime, lastID int64
+		return purgePages(limit, func() (ids []int64, last bool, err error) {
+			found := 0
+			err = onerow.Query(ctx, db, sqlOldJobs, []any{age.Microseconds(), lastTime, lastTime, lastID, purgeBatch}, func(rows *sql.Rows) error {
+				var goes bool
+				err := rows.Scan(&lastID, &lastTime, &goes)
+				if found++; goes {
+					ids = append(ids, lastID)
+				}
+				return err
+			})
+			return ids, found < purgeBatch, err
+		}, func(ids []int64) (int64, bool, error) { return dropJobs(ctx, db, age, ids) })
+	})
+}
+
+// purgeOld refuses what no purge could mean, and puts before an error of purge what was tried.
+func purgeOld(age time.Duration, limit int, what string, purge func() (int64, error)) (n int64, err error) {
+	if age <= 0 || limit <= 0 {
+		err = fmt.Errorf("%w: older than %s, %d at most", ErrInvalidConfig, age, limit)
+	} else {
+		n, err = purge()
 	}
-	var lastTime, lastID int64
-	return purgePages(limit, func() (ids []int64, last bool, err error) {
-		found := 0
-		err = onerow.Query(ctx, db, sqlOldJobs, []any{age.Microseconds(), lastTime, lastTime, lastID, purgeBatch}, func(rows *sql.Rows) error {
-			var goes bool
-			err := rows.Scan(&lastID, &lastTime, &goes)
-			if found++; goes {
-				ids = append(ids, lastID)
-			}
-			return err
-		})
-		return ids, found < purgeBatch, err
-	}, func(ids []int64) (int64, bool, error) { return dropJobs(ctx, db, age, ids) })
+	if err != nil {
+		err = fmt.Errorf("cascade: %s: %w", what, err)
+	}
+	return n, err
 }
 
 // purgePages removes what page after page names, up to limit. drop may leave more of a page to be done.
@@ -90,21 +110,6 @@ func purgePages(limit int, page func() (ids []int64, last bool, err error), drop
 		}
 	}
 	return purged, nil
-}
-
-// checkPurge refuses what no purge could mean.
-func checkPurge(age time.Duration, limit int) error {
-	if age <= 0 || limit <= 0 {
-		return fmt.Errorf("%w: older than %s, %d at most", ErrInvalidConfig, age, limit)
-	}
-	return nil
-}
-
-// explain puts before an error what was tried.
-func explain(err *error, what string) {
-	if *err != nil {
-		*err = fmt.Errorf("cascade: %s: %w", what, *err)
-	}
 }
 
 // dropJobs removes jobs, or so many of their skipped rows as fit into a transaction; then there is more to
@@ -136,15 +141,4 @@ func dropJobs(ctx context.Context, db onerow.DB, age time.Duration, ids []int64)
 		return nil
 	})
 	return n, more, err
-}
-
-// sqlOldestJobs reads so many entries at the end of the index finished_at.
-const sqlOldestJobs = `SELECT COUNT(*) FROM (SELECT state FROM onerow_job_archive FORCE INDEX (finished_at)
-  WHERE finished_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY finished_at LIMIT ?) AS old WHERE state IN ('done', 'cancelled', 'restored')`
-
-// JobsToPurge is how many jobs PurgeJobs would remove, of the limit oldest. One statement.
-func JobsToPurge(ctx context.Context, db onerow.DB, age time.Duration, limit int) (n int64, err error) {
-	defer explain(&err, "count old jobs")
-	err = onerow.QueryRow(ctx, db, sqlOldestJobs, []any{age.Microseconds(), limit}, &n)
-	return n, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/fault"
@@ -19,8 +18,8 @@ WHERE id = ? AND token = ? AND state = 'running'`
 // Renew proves that the job is this claim's still and renews its lease: the first statement of every batch.
 // With a plan it notes that the job is begun under it. The error is of fault.ErrLeaseLost where another
 // worker has claimed the job since, or an operator has taken it away. One statement, 2 with a plan.
-func (job Claimed) Renew(ctx context.Context, db onerow.DB, lasts time.Duration, plan string) error {
-	n, err := onerow.Affected(ctx, db, sqlFence, lasts.Microseconds(), job.ID, job.Token)
+func (job Claimed) Renew(ctx context.Context, db onerow.DB, plan string) error {
+	n, err := onerow.Affected(ctx, db, sqlFence, job.Lease.Microseconds(), job.ID, job.Token)
 	switch {
 	case err != nil:
 		return err

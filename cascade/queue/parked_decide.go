@@ -26,7 +26,7 @@ func lookParked(ctx context.Context, db onerow.DB, id int64) (jobID int64, open 
 		err = onerow.QueryRow(ctx, db, sqlLookParkedCurrent, []any{id}, &jobID, &open)
 	}
 	if errors.Is(err, sql.ErrNoRows) {
-		err = ErrNoParked
+		err = onerow.ErrNotFound
 	}
 	return jobID, open, err
 }
@@ -78,7 +78,7 @@ func (v rowVerb) do(ctx context.Context, db onerow.DB, id int64) (job Job, err e
 			}
 			changed, err := affected(ctx, tx, v.change, id)
 			if err == nil && !changed {
-				err = ErrNoParked
+				err = onerow.ErrNotFound
 			}
 			if err == nil && !open {
 				err = v.ended(ctx, tx, jobID)
@@ -107,7 +107,8 @@ WHERE id = ? AND state = 'leftovers' AND NOT EXISTS (SELECT 1 FROM onerow_parked
 // more. These rows have their assets, unless they came to be held in the moment between the deletion of the
 // asset and of the row. What was below them may be gone, and references to them that were to be detached may
 // be NULL. A job with leftovers becomes done with the last of them, one that still runs ends as done. To skip
-// what is skipped is a success. Errors: [ErrNoParked]. It returns the row's job.
+// what is skipped is a success. The error is [onerow.ErrNotFound] where the row never was parked, or was
+// unparked. It returns the row's job.
 //
 // Four statements for an open job, 5 for a finished one (1 more with an actor, and 1 or more when the job
 // moves meanwhile, or the caller's snapshot does not show the row), of which all but the first are in a
@@ -124,7 +125,7 @@ const sqlUnpark = `DELETE p FROM onerow_parked AS p WHERE p.id = ?`
 
 // RetryParked has a parked or skipped row tried again. A job that has ended is reopened,
 // as by [Retry]: the same id, no failures, due at once; the other rows that it parked stay
-// parked. Errors: [ErrNoParked], so also when an earlier call has done it; [ErrOpenJob]
+// parked. Errors: [onerow.ErrNotFound], so also when an earlier call has done it; [ErrOpenJob]
 // when the root row was deleted again since and that job is open. It returns the row's job.
 //
 // Four statements for an open job, 6 for a finished one (1 more with an actor, and 1 or more when the job

@@ -39,10 +39,10 @@ func TestPurgeStaleStatistics(t *testing.T) {
 					return err
 				}
 			}
-			if n, err := PurgeJobs(ctx, tx, year, old); err != nil || n != int64(old) {
+			if n, err := PurgeJobs(ctx, tx, year, old, false); err != nil || n != int64(old) {
 				t.Errorf("jobs: %d, %v", n, err)
 			}
-			if n, err := PurgeDeletions(ctx, tx, year, old); err != nil || n != int64(old) {
+			if n, err := PurgeDeletions(ctx, tx, year, old, false); err != nil || n != int64(old) {
 				t.Errorf("deletions: %d, %v", n, err)
 			}
 			if mariadb {

@@ -37,10 +37,10 @@ func purges(t *testing.T, want int64, fn func(context.Context, *sql.DB, int) (in
 }
 
 func oldJobs(ctx context.Context, db *sql.DB, limit int) (int64, error) {
-	return PurgeJobs(ctx, db, year, limit)
+	return PurgeJobs(ctx, db, year, limit, false)
 }
 func oldAudits(ctx context.Context, db *sql.DB, limit int) (int64, error) {
-	return PurgeDeletions(ctx, db, year, limit)
+	return PurgeDeletions(ctx, db, year, limit, false)
 }
 
 // TestPurge: done and cancelled jobs go when they are old, with all that is theirs; dead ones and leftovers
@@ -55,7 +55,7 @@ func TestPurge(t *testing.T) {
 			t.Fatal(err)
 		}
 		purges(t, 0, oldAudits, db, 10)
-		if n, err := JobsToPurge(ctx, db, year, 5000); n != 500 || err != nil {
+		if n, err := PurgeJobs(ctx, db, year, 5000, true); n != 500 || err != nil {
 			t.Errorf("%d to purge, %v", n, err)
 		}
 		purges(t, 3, oldJobs, db, 3)
@@ -78,7 +78,7 @@ func TestPurge(t *testing.T) {
 		// Three of the 500 rows have another job: one is open, one held, one finished of late.
 		dbtest.Exec(t, db, "INSERT INTO onerow_job (id, resource, resource_id, deletion_id, state, due_at, created_at) VALUES (2001, 'project', 301, 301, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)), (2002, 'project', 302, 302, 'held', UTC_TIMESTAMP(6) + INTERVAL 1000 YEAR, UTC_TIMESTAMP(6))")
 		dbtest.Exec(t, db, "UPDATE onerow_job_archive SET resource_id = 303 WHERE id = 900")
-		if n, err := DeletionsToPurge(ctx, db, year, 5000); n != 497 || err != nil {
+		if n, err := PurgeDeletions(ctx, db, year, 5000, true); n != 497 || err != nil {
 			t.Errorf("%d to purge, %v", n, err)
 		}
 		purges(t, 7, oldAudits, db, 7)
@@ -116,8 +116,8 @@ func TestPurgeSkipped(t *testing.T) {
 		t.Errorf("a reopened job: %+v", job)
 	}
 	for _, bad := range []func() error{
-		func() error { _, err := PurgeJobs(ctx, db, 0, 1); return err },
-		func() error { _, err := PurgeDeletions(ctx, db, year, 0); return err },
+		func() error { _, err := PurgeJobs(ctx, db, 0, 1, false); return err },
+		func() error { _, err := PurgeDeletions(ctx, db, year, 0, false); return err },
 	} {
 		if err := bad(); !errors.Is(err, ErrInvalidConfig) {
 			t.Errorf("nonsense: %v", err)
@@ -137,12 +137,12 @@ func TestPurgeCost(t *testing.T) {
 		}
 		return dsn
 	}
-	jobs := func(ctx context.Context, db *sql.DB) error { return twenty(PurgeJobs(ctx, db, year, 20)) }
-	audits := func(ctx context.Context, db *sql.DB) error { return twenty(PurgeDeletions(ctx, db, year, 20)) }
+	jobs := func(ctx context.Context, db *sql.DB) error { return twenty(PurgeJobs(ctx, db, year, 20, false)) }
+	audits := func(ctx context.Context, db *sql.DB) error { return twenty(PurgeDeletions(ctx, db, year, 20, false)) }
 	waiting := func(ctx context.Context, db *sql.DB) error {
-		_, err := JobsToPurge(ctx, db, year, 50)
+		_, err := PurgeJobs(ctx, db, year, 50, true)
 		if err == nil {
-			_, err = DeletionsToPurge(ctx, db, year, 50)
+			_, err = PurgeDeletions(ctx, db, year, 50, true)
 		}
 		return err
 	}

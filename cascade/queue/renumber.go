@@ -27,29 +27,20 @@ const (
 	sqlRenumber = `UPDATE onerow_job SET id = ?, batch_seq = batch_seq + 1 WHERE id = ?`
 )
 
-// Renumber gives an open job another id if a finished job has its: AUTO_INCREMENT of
-// onerow_job falls below the ids of the archive where that table is rebuilt by copying it,
-// or restored without its definition. The new id is above all others, and so is the next
-// job's; what the older job has counted and parked stays with the older job. It returns the
-// id that the job has now. Give it the transaction that queued the job; workers see to it
-// when they claim a job.
-//
-// One statement, 5 when the job gets another id; in a transaction of its own on a pool.
-func Renumber(ctx context.Context, db onerow.DB, jobID int64) (int64, error) {
-	id := jobID
-	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-		id = jobID
-		var one int
-		if err = onerow.QueryRow(ctx, tx, sqlFinished, []any{jobID}, &one); errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		if err == nil {
-			id, err = renumber(ctx, tx, jobID)
-		}
-		return err
-	})
+// distinct gives an open job, which this transaction has queued, another id if a finished job has its, and
+// returns the one that it has now: the new one is above all others, and so is the next job's. What the older
+// job has counted and parked stays with the older job. One statement, 5 when the job gets another id.
+func distinct(ctx context.Context, tx *onerow.Tx, jobID int64) (id int64, err error) {
+	var one int
+	err = onerow.QueryRow(ctx, tx, sqlFinished, []any{jobID}, &one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return jobID, nil
+	}
+	if err == nil {
+		id, err = renumber(ctx, tx, jobID)
+	}
 	if err != nil {
-		return 0, fmt.Errorf("cascade: give job %d, whose id a finished job has, another one: %w", jobID, err)
+		return 0, fmt.Errorf("give job %d, whose id a finished job has, another one: %w", jobID, err)
 	}
 	return id, nil
 }

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/fault"
@@ -24,9 +25,12 @@ const (
 // HoldForRestore takes a job from the workers while its rows come back; one that has ended it reopens. Before
 // it changes anything, and under the lock of a job that has ended, it asks check, whose error it returns. The
 // job is held until [Cancel], which ends it as [Restored], or until [Retry]. Of the job it returns whose it
-// is, and the token for [FenceRestore]. Errors: [ErrNoJob]; [ErrOpenJob]. Three statements, 2 more for a job
-// that has ended, 1 more with an actor.
-func HoldForRestore(ctx context.Context, tx *onerow.Tx, jobID int64, check func(ended bool) error) (Job, error) {
+// is. Errors: [ErrNoJob]; [ErrOpenJob]. Three statements, 2 more for a job that has ended, 1 more with an
+// actor.
+//
+// The first statement of every batch is fence: it proves that the job is held for this restore still. Else
+// its error says what has become of the job: [ErrWrongState]; [ErrNoJob]. One statement, 2 with an error.
+func HoldForRestore(ctx context.Context, tx *onerow.Tx, jobID int64, check func(ended bool) error) (held Job, fence func(context.Context, *onerow.Tx) error, err error) {
 	ended, err := affected(ctx, tx, sqlLockArchived, jobID)
 	if err == nil {
 		err = check(ended)
@@ -34,45 +38,47 @@ func HoldForRestore(ctx context.Context, tx *onerow.Tx, jobID int64, check func(
 	if err == nil && ended {
 		err = reopen(ctx, tx, jobID, sqlUnarchive)
 	}
-	if err != nil {
-		return Job{}, err
+	there := false
+	if err == nil {
+		there, err = affected(ctx, tx, sqlHoldRestored, dbtext.Arg(restoringText), jobID)
 	}
-	held, err := affected(ctx, tx, sqlHoldRestored, dbtext.Arg(restoringText), jobID)
-	if err == nil && !held {
+	if err == nil && !there {
 		err = ErrNoJob
 	}
 	if err != nil {
-		return Job{}, err
+		return Job{}, nil, err
 	}
-	job := Job{ID: jobID, State: Held}
+	held = Job{ID: jobID, State: Held}
 	var resource, key []byte
-	err = onerow.QueryRow(ctx, tx, sqlRestored, []any{jobID}, &resource, &key, &job.DeletionID, &job.Token)
-	if job.Resource, job.ResourceID = string(resource), string(key); err != nil {
-		return job, err
+	err = onerow.QueryRow(ctx, tx, sqlRestored, []any{jobID}, &resource, &key, &held.DeletionID, &held.Token)
+	held.Resource, held.ResourceID = string(resource), string(key)
+	if err == nil {
+		err = actOnJob(ctx, tx, actionRestore, held, "")
 	}
-	return job, actOnJob(ctx, tx, actionRestore, job, "")
+	return held, func(ctx context.Context, tx *onerow.Tx) error { return fenceRestore(ctx, tx, held) }, err
 }
 
 // sqlRestoreFence proves the token, by the primary key. It changes the row always.
 const sqlRestoreFence = `UPDATE onerow_job SET batch_seq = batch_seq + 1 WHERE id = ? AND token = ? AND state = 'held'`
 
-// FenceRestore proves that a job is held for this restore still: the first statement of every batch. Else the
-// error says what has become of the job. Errors: [ErrWrongState]; [ErrNoJob]. One statement, 2 with an error.
-func FenceRestore(ctx context.Context, tx *onerow.Tx, job Job) error {
+// fenceRestore is the fence of a job that [HoldForRestore] has held.
+func fenceRestore(ctx context.Context, tx *onerow.Tx, job Job) error {
 	ours, err := affected(ctx, tx, sqlRestoreFence, job.ID, job.Token)
 	if err != nil || ours {
 		return err
 	}
 	now, err := answer(ctx, tx, job.ID)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	what := "it is " + string(now.State)
+	switch {
 	case now.State == Held && now.Token == job.Token: // the statement was ended, and answered all the same
 		return fault.ErrEndedUnsaid
 	case now.State == Held && now.LastError == restoringText:
-		return now.wrong("another restore has begun since, and goes on instead")
+		what = "another restore has begun since, and goes on instead"
 	case now.State.Open() && now.State != Held:
-		return now.wrong("a retry or a new deletion has let it go on meanwhile, it is " + string(now.State))
+		what = "a retry or a new deletion has let it go on meanwhile, " + what
 	}
-	return now.wrong("it is " + string(now.State))
+	return fmt.Errorf("%w: %s", ErrWrongState, what)
 }

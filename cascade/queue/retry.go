@@ -32,7 +32,7 @@ LEFT JOIN onerow_job_plan AS p ON p.job_id = a.id LEFT JOIN onerow_parked AS k F
 
 // sqlOtherOpen asks, after a duplicate, which job it was. It locks, for a snapshot
 // could be older than that job.
-const sqlOtherOpen = `SELECT o.id, o.resource, o.resource_id, o.state FROM onerow_job_archive AS d JOIN onerow_job AS o ON o.resource = d.resource AND o.resource_id = d.resource_id
+const sqlOtherOpen = `SELECT o.id FROM onerow_job_archive AS d JOIN onerow_job AS o ON o.resource = d.resource AND o.resource_id = d.resource_id
 WHERE d.id = ? LOCK IN SHARE MODE`
 
 // Retry makes a job ready again that is dead or ended with leftovers: the same id, no failures, due at once.
@@ -42,7 +42,7 @@ WHERE d.id = ? LOCK IN SHARE MODE`
 // row was deleted again since and that job is open.
 //
 // Four statements, 5 with an actor, 3 when it is neither dead nor has leftovers; 4 more where an open job of
-// another row has its id, see [Renumber]; in a transaction of its own on a pool. Calling
+// another row has its id, see [Deletion].After; in a transaction of its own on a pool. Calling
 // it again is safe, also after [onerow.ErrOutcomeUnknown].
 func Retry(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 	return verb{name: "retry", action: actionRetry, several: true, change: func(ctx context.Context, tx *onerow.Tx) (bool, error) {
@@ -84,13 +84,13 @@ func reopen(ctx context.Context, tx *onerow.Tx, jobID int64, unarchive string) e
 
 // whichIsOpen says whether the row has another open job, after a duplicate; nil: it has not.
 func whichIsOpen(ctx context.Context, tx *onerow.Tx, jobID int64) error {
-	var open Job
-	err := onerow.QueryRow(ctx, tx, sqlOtherOpen, []any{jobID}, &open.ID, &open.Resource, &open.ResourceID, (*string)(&open.State))
+	var open int64
+	err := onerow.QueryRow(ctx, tx, sqlOtherOpen, []any{jobID}, &open)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil
 	case err != nil:
 		return err
 	}
-	return open.refused(ErrOpenJob, fmt.Sprintf("job %d", open.ID))
+	return fmt.Errorf("%w: job %d", ErrOpenJob, open)
 }

@@ -42,7 +42,7 @@ func (v verb) do(ctx context.Context, db onerow.DB, jobID int64) (job Job, err e
 		case changed && v.action != "":
 			return actOnJob(ctx, tx, v.action, job, v.reason)
 		case !changed && (v.settled == nil || !v.settled(job.State)):
-			return job.wrong("it is " + string(job.State))
+			return fmt.Errorf("%w: it is %s", ErrWrongState, job.State)
 		}
 		return nil
 	})
