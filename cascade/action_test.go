@@ -60,7 +60,7 @@ var actions = map[string]struct {
 	}, "ann: skip row note 7 job 1 OPS-12", nil},
 	"retry row": {[]string{putJob("project", "ready", "0 SECOND"), parkNote}, func(ctx context.Context, db *sql.DB) error {
 		return second(queue.RetryParked(ctx, db, 1))
-	}, "ann: retry row note 7 job 1 OPS-12", queue.ErrNoParked},
+	}, "ann: retry row note 7 job 1 OPS-12", onerow.ErrNotFound},
 	"expire": {[]string{"INSERT INTO onerow_trash VALUES (1, 1, 'note', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 1 HOUR, NULL)"}, func(ctx context.Context, db *sql.DB) error {
 		return second(admin.ExpireTrash(ctx, db, 1))
 	}, "ann: expire job 1 OPS-12", nil},
@@ -167,7 +167,7 @@ func TestActionsOfMany(t *testing.T) {
 			list = append(list, queue.Deletion{Resource: "project", ResourceID: key(int64(id + 100))})
 		}
 		list[3].ID = logged
-		if _, err := queue.EnqueueMany(asAnn(ctx), db, list); err != nil {
+		if _, _, err := queue.EnqueueMany(asAnn(ctx), db, list); err != nil {
 			t.Fatal(err)
 		}
 		var actions, right int
@@ -263,7 +263,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("without its audit: %+v, %v", r, err)
 		}
 		for _, want := range []int64{3, 1, 0} {
-			if n, err := queue.PurgeActions(ctx, db, time.Microsecond, 3); n != want || err != nil {
+			if n, err := queue.PurgeActions(ctx, db, time.Microsecond, 3, false); n != want || err != nil {
 				t.Errorf("%d actions purged, %v; want %d", n, err, want)
 			}
 		}

@@ -45,7 +45,9 @@ func (l *lease) Batch(ctx context.Context, fn func(ctx context.Context, tx *oner
 				return err
 			}
 			spent = time.Since(fenced)
-			return queue.Count(ctx, tx, queue.Counted{JobID: l.job.ID, Deleted: t.Deleted, Detached: t.Detached})
+			done := l.job
+			done.Tables, done.Detached = t.Deleted, t.Detached
+			return queue.Note(ctx, tx, "", done)
 		})
 		switch {
 		case err == nil:

@@ -137,6 +137,19 @@ func (b *bundle) run(ctx context.Context) error {
 	return b.committed(ctx, late, ended, time.Since(begin), spent)
 }
 
+// note notes what was deleted for the jobs and which have ended. Up to six statements.
+func (b *bundle) note(ctx context.Context, tx *onerow.Tx, ended []bool) error {
+	done := make([]queue.Claimed, len(b.jobs))
+	for i, job := range b.jobs {
+		done[i] = job.Claimed
+		done[i].Tables, done[i].Detached = b.tallies[i].Deleted, b.tallies[i].Detached
+		if ended[i] {
+			done[i].State = queue.Done
+		}
+	}
+	return queue.Note(ctx, tx, b.graph.Fingerprint, done...)
+}
+
 // lookForEnded looks which jobs have ended in a batch without an answer: those that are not the claim's any
 // more, when a lost attempt has ended.
 func (b *bundle) lookForEnded(ctx context.Context, ids []int64) error {

@@ -61,7 +61,7 @@ func costsOfRetention(c *cost.Costs, work working, graphs map[string]*Retainer) 
 	})
 	c.Call("work what is due", func(ctx context.Context, db *sql.DB) error { return work(ctx, db, attic(), Config{}, 5+5) })
 	c.Call("spare what is not due any more", func(ctx context.Context, db *sql.DB) error {
-		_, err := queue.EnqueueMany(ctx, db, []queue.Deletion{{Resource: "visit", ResourceID: "20", From: queue.FromDue}})
+		_, _, err := queue.EnqueueMany(ctx, db, []queue.Deletion{{Resource: "visit", ResourceID: "20", From: queue.FromDue}})
 		return errors.Join(err, work(ctx, db, attic(), Config{}, 1))
 	})
 }

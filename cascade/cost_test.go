@@ -180,14 +180,15 @@ func costsOfQueue(c *cost.Costs, work working, hired func(db *sql.DB, plan schem
 		})
 	})
 	c.Call("many", func(ctx context.Context, db *sql.DB) error {
-		return second(queue.EnqueueMany(ctx, db, []queue.Deletion{
-			{Resource: "project", ResourceID: "x", Grace: time.Hour}, {Resource: "project", ResourceID: "y", Grace: time.Hour}}))
+		_, _, err := queue.EnqueueMany(ctx, db, []queue.Deletion{
+			{Resource: "project", ResourceID: "x", Grace: time.Hour}, {Resource: "project", ResourceID: "y", Grace: time.Hour}})
+		return err
 	})
 	c.Call("renumber", func(ctx context.Context, db *sql.DB) error {
 		if err := execAll(ctx, db, fmt.Sprintf("UPDATE onerow_job SET id = %d WHERE resource = 'project' AND resource_id = 'x'", numbered/2+7)); err != nil {
 			return err
 		}
-		return second(queue.Renumber(ctx, db, numbered/2+7))
+		return second(queue.Enqueue(ctx, db, queue.Deletion{ID: 1, Resource: "project", ResourceID: "x", Grace: time.Hour, After: numbered/2 + 7}))
 	})
 	c.Call("jobs together, of which one does not end", func(ctx context.Context, db *sql.DB) error {
 		const one, two = 1 << 40, 1<<40 + 1
@@ -292,7 +293,7 @@ func costsOfOperator(c *cost.Costs, work working) {
 	})
 	c.Call("retry what is not parked, joined", func(ctx context.Context, db *sql.DB) error {
 		return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-			return is(second(queue.RetryParked(ctx, tx, 9)), queue.ErrNoParked)
+			return is(second(queue.RetryParked(ctx, tx, 9)), onerow.ErrNotFound)
 		})
 	})
 	c.Call("skip while the job is open", func(ctx context.Context, db *sql.DB) error {
@@ -322,7 +323,7 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 	})
 	c.Call("act", func(ctx context.Context, db *sql.DB) error {
 		ctx = queue.WithActor(ctx, "ann", "why")
-		_, err := queue.EnqueueMany(ctx, db, []queue.Deletion{{Resource: "project", ResourceID: "acted", Grace: time.Hour}})
+		_, _, err := queue.EnqueueMany(ctx, db, []queue.Deletion{{Resource: "project", ResourceID: "acted", Grace: time.Hour}})
 		return errors.Join(err, remove(ctx, db, 6_000_001, time.Hour), second(queue.SkipParked(ctx, db, 11)))
 	})
 	c.Call("report", func(ctx context.Context, db *sql.DB) error {
@@ -338,11 +339,11 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 	})
 	c.Call("last actions", func(ctx context.Context, db *sql.DB) error { return second(queue.ListActions(ctx, db, 0, 0, 5)) })
 	c.Call("purge actions", func(ctx context.Context, db *sql.DB) error {
-		n, err := queue.PurgeActions(ctx, db, year, 5)
+		n, err := queue.PurgeActions(ctx, db, year, 5, false)
 		if err == nil && n != 5 {
 			err = fmt.Errorf("%d actions purged", n)
 		}
-		return errors.Join(err, second(queue.ActionsToPurge(ctx, db, year, 30)))
+		return errors.Join(err, second(queue.PurgeActions(ctx, db, year, 30, true)))
 	})
 	c.Call("workers", func(ctx context.Context, db *sql.DB) error { return second(admin.Workers(ctx, db)) })
 	c.Call("pause", func(ctx context.Context, db *sql.DB) error { return admin.Pause(ctx, db, "", "x") })
@@ -384,6 +385,6 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 		return errors.Join(err, g.Gone(ctx))
 	})
 	c.Call("purge", func(ctx context.Context, db *sql.DB) error {
-		return errors.Join(second(queue.PurgeJobs(ctx, db, year, 3)), second(queue.JobsToPurge(ctx, db, year, 30)))
+		return errors.Join(second(queue.PurgeJobs(ctx, db, year, 3, false)), second(queue.PurgeJobs(ctx, db, year, 30, true)))
 	})
 }

@@ -76,7 +76,7 @@ func costsOfTrash(c *cost.Costs, work working) {
 		return errors.Join(err, jerr, work(ctx, db, grove, Config{}, 1))
 	})
 	c.Call("keep nothing", func(ctx context.Context, db *sql.DB) error {
-		_, err := queue.EnqueueMany(ctx, db, []queue.Deletion{{Resource: "pot", ResourceID: "8", NoTrash: true}})
+		_, _, err := queue.EnqueueMany(ctx, db, []queue.Deletion{{Resource: "pot", ResourceID: "8", NoTrash: true}})
 		_, again := queue.Enqueue(ctx, db, queue.Deletion{Resource: "pot", ResourceID: "8", NoTrash: true})
 		return errors.Join(err, again, work(ctx, db, grove, Config{}, 1))
 	})

@@ -24,23 +24,35 @@
 //
 // # Guarantees
 //
-//   - A job takes its root away only if its deletion hides it, or it is active and older than the deletion,
-//     or an operator queued it ([queue.FromOperator]). Else it dies with [queue.ErrOtherDeletion].
-//   - The fence: the first statement of every batch proves the lease token and renews the lease. A worker
-//     whose job was claimed by another changes nothing any more. A batch of many jobs proves all.
-//   - Counts are exact, for they are written in the batch's transaction: [queue.Job].DeletedRows is the
-//     number of rows below the root that were deleted. What is detached first and goes later counts as
-//     deleted only; what leads from it to the root is looked at, 100 levels up beyond the walk.
-//   - A row goes after everything below it, so a run that dies leaves what the next one needs.
-//   - No child slips in below a dying parent, at any level, if a foreign key or the code that inserts takes a
-//     share lock on the parent's row, as package repo does. Parents are locked first, with the entries of
-//     unique keys that something refers to; those with something below them stay for the next round.
-//   - Rows that move between active and archive tables are found: passes are repeated until, with the root
-//     locked, one snapshot of all tables shows nothing below it.
-//   - A statement that met no row proves nothing (MariaDB answers a killed one with OK): a batch looks again.
-//   - An asset is deleted before the row that names it, and only after a rehearsal, rolled back, has shown
-//     that the row can go: a parked row keeps its asset, and so do those above it. The row goes only if it
-//     still names that asset.
+//   - What package queue guarantees: a row has at most one open job, and a cancel and a claim exclude each
+//     other.
+//   - A job takes its root row away only if its deletion hides it, or it is in the active table and older
+//     than the deletion, or an operator had it queued ([queue.FromOperator]): ids are used again where
+//     AUTO_INCREMENT has fallen back. Else it dies with [queue.ErrOtherDeletion]. It never has the id of a
+//     finished job when it is worked, see [queue.Deletion].After.
+//   - The first statement of every batch is the fence: it proves the lease token and renews the lease. A
+//     worker whose job was claimed by another changes nothing any more, and learns it. A batch that ends many
+//     jobs proves all of them, by a lock, or changes nothing; it deletes their rows, which is the fence.
+//   - Counts are written in the transaction of the batch that deleted the rows: [queue.Job].DeletedRows is
+//     exactly the number of rows below the root that were deleted, however often workers were killed. The
+//     root's own row does not count. A row that is detached first and goes later counts as deleted only, and
+//     so does the root; what leads from it to the root is looked at when it is detached, 100 levels up beyond
+//     the walk.
+//   - Bottom-up: a row goes after everything below it, so a run that dies halfway leaves the relationships
+//     that the next one needs, and foreign keys allow every step.
+//   - No child slips in below a dying parent, at any level, if a foreign key or the code that inserts a child
+//     takes a share lock on the parent's row, as package repo does: parents are locked before they are
+//     deleted, with the entries of unique keys that something refers to; what they have below is then
+//     deleted, or looked for by a read that is newer than the lock, and parents that still have something
+//     stay for the next round.
+//   - Rows that move between their active and archive tables meanwhile are found: passes are repeated until,
+//     with the root locked, one snapshot of all tables shows nothing below it.
+//   - A statement that met no row proves nothing, for MariaDB answers a DELETE that KILL QUERY or
+//     max_statement_time has ended before its first row with OK (11.8 an UPDATE, too): the batch looks again.
+//   - Which row refers to which the database decides, by its types and collations.
+//   - An asset is deleted before the row that names it, and only after a rehearsal, a transaction that is
+//     rolled back, has shown that the row can go: a row that is parked keeps its asset, and so do those above
+//     it. The fence is asked before each call, and the row goes only if it still names that asset.
 //   - A batch that fails because of a row is halved until the row is found; it is parked with its error
 //     ([queue.ListParked]) and the job goes on. It ends with [queue.Leftovers] when only parked rows and what
 //     is above them are left. Errors that are not about rows park nothing.

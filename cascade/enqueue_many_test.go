@@ -18,16 +18,16 @@ import (
 func TestEnqueueMany(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		ctx := t.Context()
-		open := condemn(t, db, 3, time.Hour)
+		before := condemn(t, db, 3, time.Hour)
 		many := make([]queue.Deletion, 1203)
 		for i := range many {
 			many[i] = queue.Deletion{Resource: "project", ResourceID: key(int64(i)), Owner: key(int64(i % 7)), From: "active", Grace: time.Duration(i%2) * time.Minute}
 		}
 		many[1201].ResourceID = "1200" // twice in one call
 		many[1202].ID = 7777777        // logged by somebody else
-		got, err := queue.EnqueueMany(ctx, db, many)
-		if want := (queue.EnqueuedMany{Queued: 1201, Open: 2}); got != want || err != nil {
-			t.Fatalf("%+v, %v", got, err)
+		queued, open, err := queue.EnqueueMany(ctx, db, many)
+		if queued != 1201 || open != 2 || err != nil {
+			t.Fatalf("%d queued, %d open, %v", queued, open, err)
 		}
 		for query, want := range map[string]int64{
 			"SELECT COUNT(*) FROM onerow_job":                                                                                                           1202,
@@ -42,24 +42,24 @@ func TestEnqueueMany(t *testing.T) {
 				t.Errorf("%s: %d, want %d", query, got, want)
 			}
 		}
-		if got := get(t, db, open.ID); got.DeletionID != open.DeletionID || got.DueAt.After(time.Now().Add(2*time.Minute)) {
+		if got := get(t, db, before.ID); got.DeletionID != before.DeletionID || got.DueAt.After(time.Now().Add(2*time.Minute)) {
 			t.Errorf("the job that was open: %+v", got)
 		}
-		if got, err := queue.EnqueueMany(ctx, db, many); got != (queue.EnqueuedMany{Open: 1203}) || err != nil {
-			t.Errorf("again: %+v, %v", got, err)
+		if queued, open, err := queue.EnqueueMany(ctx, db, many); queued != 0 || open != 1203 || err != nil {
+			t.Errorf("again: %d queued, %d open, %v", queued, open, err)
 		}
-		if got, err := queue.EnqueueMany(ctx, db, nil); got != (queue.EnqueuedMany{}) || err != nil {
-			t.Errorf("none: %+v, %v", got, err)
+		if queued, open, err := queue.EnqueueMany(ctx, db, nil); queued != 0 || open != 0 || err != nil {
+			t.Errorf("none: %d queued, %d open, %v", queued, open, err)
 		}
-		if _, err := queue.EnqueueMany(ctx, db, append(many[:1:1], queue.Deletion{})); !errors.Is(err, queue.ErrInvalidDeletion) {
+		if _, _, err := queue.EnqueueMany(ctx, db, append(many[:1:1], queue.Deletion{})); !errors.Is(err, queue.ErrInvalidDeletion) {
 			t.Error(err)
 		}
 		tx, err := db.BeginTx(ctx, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := queue.EnqueueMany(ctx, tx, []queue.Deletion{{Resource: "project", ResourceID: "9999"}}); got.Queued != 1 || err != nil {
-			t.Errorf("%+v, %v", got, err)
+		if queued, _, err := queue.EnqueueMany(ctx, tx, []queue.Deletion{{Resource: "project", ResourceID: "9999"}}); queued != 1 || err != nil {
+			t.Errorf("%d queued, %v", queued, err)
 		}
 		if err := tx.Rollback(); err != nil {
 			t.Fatal(err)
@@ -77,8 +77,8 @@ func TestEnqueueManyStep(t *testing.T) {
 	for i := range many {
 		many[i] = queue.Deletion{Resource: "project", ResourceID: key(int64(i))}
 	}
-	if got, err := queue.EnqueueMany(t.Context(), db, many); got.Queued != 700 || err != nil {
-		t.Fatalf("%+v, %v", got, err)
+	if queued, _, err := queue.EnqueueMany(t.Context(), db, many); queued != 700 || err != nil {
+		t.Fatalf("%d queued, %v", queued, err)
 	}
 	if n := count(t, db, "SELECT COUNT(*) FROM onerow_job j JOIN onerow_deletion d ON d.id = j.deletion_id AND d.resource_id = j.resource_id"); n != 700 {
 		t.Errorf("%d jobs have their own deletion", n)
@@ -96,11 +96,11 @@ func TestEnqueueManyInParallel(t *testing.T) {
 				for i := range many {
 					many[i] = queue.Deletion{Resource: "project", ResourceID: key(caller*50 + int64(i*7%300))}
 				}
-				got, err := queue.EnqueueMany(t.Context(), db, many)
+				made, _, err := queue.EnqueueMany(t.Context(), db, many)
 				if err != nil {
 					t.Error(err)
 				}
-				queued.Add(int64(got.Queued))
+				queued.Add(int64(made))
 			})
 		}
 		wg.Wait()
@@ -117,9 +117,9 @@ func TestCrashEnqueueMany(t *testing.T) {
 				return execAll(ctx, db, putJob("project", "scheduled", "1 HOUR"), "UPDATE onerow_job SET deletion_id = 7777777")
 			},
 			Call: func(ctx context.Context, db *sql.DB) error {
-				got, err := queue.EnqueueMany(ctx, db, []queue.Deletion{{Resource: "project", ResourceID: "1"}, {Resource: "project", ResourceID: "2"}, {Resource: "screen", ResourceID: "2"}})
-				if err == nil && got.Queued+got.Open != 3 {
-					return fmt.Errorf("%+v", got)
+				queued, open, err := queue.EnqueueMany(ctx, db, []queue.Deletion{{Resource: "project", ResourceID: "1"}, {Resource: "project", ResourceID: "2"}, {Resource: "screen", ResourceID: "2"}})
+				if err == nil && queued+open != 3 {
+					return fmt.Errorf("%d queued, %d open", queued, open)
 				}
 				return err
 			},

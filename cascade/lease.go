@@ -59,7 +59,7 @@ func (w *Worker) begin(ctx context.Context, job queue.Claimed) (*lease, error) {
 // fence proves the lease token and renews the lease, at the beginning of a batch; of the first one with the
 // plan.
 func (l *lease) fence(ctx context.Context, db onerow.DB, plan string) error {
-	if err := l.job.Renew(ctx, db, l.cfg.Lease, plan); err != nil {
+	if err := l.job.Renew(ctx, db, plan); err != nil {
 		return err
 	}
 	l.fenced = time.Now()

@@ -191,7 +191,7 @@ func TestSkipParked(t *testing.T) {
 				t.Errorf("%+v, %v", got, err)
 			}
 		}
-		if _, err := queue.SkipParked(ctx, db, 4711); !errors.Is(err, queue.ErrNoParked) {
+		if _, err := queue.SkipParked(ctx, db, 4711); !errors.Is(err, onerow.ErrNotFound) {
 			t.Error(err)
 		}
 		open := condemn(t, db, 2, 0)
@@ -219,7 +219,7 @@ func TestRetryParked(t *testing.T) {
 		if err != nil || got.State != queue.Ready || got.Parked != 1 || got.Token != 7 || got.Failures != 0 || got.Plan != "" || got.ID != job.ID {
 			t.Errorf("%+v, %v", got, err)
 		}
-		if _, err := queue.RetryParked(ctx, db, ids[0]); !errors.Is(err, queue.ErrNoParked) {
+		if _, err := queue.RetryParked(ctx, db, ids[0]); !errors.Is(err, onerow.ErrNotFound) {
 			t.Error(err)
 		}
 		if got, err := queue.RetryParked(ctx, db, ids[1]); err != nil || got.State != queue.Ready || got.Parked != 0 { // of an open job
@@ -287,8 +287,8 @@ func TestParkedRaces(t *testing.T) {
 				})
 			}
 			for _, id := range ids {
-				call("skip", func() error { _, err := queue.SkipParked(t.Context(), db, id); return err }, queue.ErrNoParked)
-				call("retry parked", func() error { _, err := queue.RetryParked(t.Context(), db, id); return err }, queue.ErrNoParked)
+				call("skip", func() error { _, err := queue.SkipParked(t.Context(), db, id); return err }, onerow.ErrNotFound)
+				call("retry parked", func() error { _, err := queue.RetryParked(t.Context(), db, id); return err }, onerow.ErrNotFound)
 			}
 			call("retry", func() error { _, err := queue.Retry(t.Context(), db, job.ID); return err }, queue.ErrWrongState)
 			for range 2 {
@@ -337,7 +337,7 @@ func TestParkedStatements(t *testing.T) {
 	for i := range many {
 		many[i] = queue.Deletion{Resource: "project", ResourceID: key(int64(i + 1000))}
 	}
-	takes("EnqueueMany", 2*(2+2), func() error { _, err := queue.EnqueueMany(ctx, db, many); return err })
+	takes("EnqueueMany", 2*(2+2), func() error { _, _, err := queue.EnqueueMany(ctx, db, many); return err })
 }
 
 // crashParked runs an operator's call against a job that left rows 1 and 2, and fails it
@@ -384,7 +384,7 @@ func TestCrashSkipParked(t *testing.T) {
 }
 
 func TestCrashRetryParked(t *testing.T) {
-	crashParked(t, 60, queue.ErrNoParked, func(ctx context.Context, db *sql.DB) error {
+	crashParked(t, 60, onerow.ErrNotFound, func(ctx context.Context, db *sql.DB) error {
 		job, err := queue.RetryParked(ctx, db, 1)
 		if err == nil && (job.State != queue.Ready || job.Parked != 0 || job.Skipped != 1) {
 			return fmt.Errorf("%+v", job)

@@ -15,10 +15,10 @@ import (
 const year = 365 * 24 * time.Hour
 
 func oldJobs(ctx context.Context, db *sql.DB, limit int) (int64, error) {
-	return queue.PurgeJobs(ctx, db, year, limit)
+	return queue.PurgeJobs(ctx, db, year, limit, false)
 }
 func oldAudits(ctx context.Context, db *sql.DB, limit int) (int64, error) {
-	return queue.PurgeDeletions(ctx, db, year, limit)
+	return queue.PurgeDeletions(ctx, db, year, limit, false)
 }
 
 // TestCrashPurge: jobs go whole.

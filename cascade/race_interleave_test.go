@@ -77,7 +77,7 @@ func duels(ready func(*Worker)) []duel {
 		if err != nil {
 			return err
 		}
-		return w.work(ctx, queue.Claimed{Job: queue.Job{ID: 1, Resource: "project", ResourceID: "1", DeletionID: 5, Token: 1, State: queue.Running}}, false)
+		return w.work(ctx, queue.Claimed{Lease: w.cfg.Lease, Job: queue.Job{ID: 1, Resource: "project", ResourceID: "1", DeletionID: 5, Token: 1, State: queue.Running}}, false)
 	})
 	// child is inserted below row 1 of a table, as package repo does it.
 	child := func(table, above string) call {
@@ -140,11 +140,13 @@ func duels(ready func(*Worker)) []duel {
 			"INSERT INTO onerow_job_count (job_id, table_name, deleted_rows) VALUES (1, 'note', 3)",
 			"INSERT INTO onerow_parked (id, job_id, table_name, row_key, error, state, parked_at) VALUES (1, 1, 'note', '1', 'in use', '"+row+"', UTC_TIMESTAMP(6))")
 	}
-	purge := func(ctx context.Context, db *sql.DB) error { return second(queue.PurgeJobs(ctx, db, year, 10)) }
-	purgeAudits := func(ctx context.Context, db *sql.DB) error { return second(queue.PurgeDeletions(ctx, db, year, 10)) }
+	purge := func(ctx context.Context, db *sql.DB) error { return second(queue.PurgeJobs(ctx, db, year, 10, false)) }
+	purgeAudits := func(ctx context.Context, db *sql.DB) error {
+		return second(queue.PurgeDeletions(ctx, db, year, 10, false))
+	}
 	audit := "INSERT INTO onerow_deletion (id, resource, resource_id, deleted_from, grace_us, requested_at) VALUES (5, 'project', '1', 'active', 0, UTC_TIMESTAMP(6) - INTERVAL 400 DAY)"
-	retryRow := forgive(queue.ErrNoJob, forgive(queue.ErrNoParked, func(ctx context.Context, db *sql.DB) error { return second(queue.RetryParked(ctx, db, 1)) }))
-	skipRow := forgive(queue.ErrNoJob, forgive(queue.ErrNoParked, func(ctx context.Context, db *sql.DB) error { return second(queue.SkipParked(ctx, db, 1)) }))
+	retryRow := forgive(queue.ErrNoJob, forgive(onerow.ErrNotFound, func(ctx context.Context, db *sql.DB) error { return second(queue.RetryParked(ctx, db, 1)) }))
+	skipRow := forgive(queue.ErrNoJob, forgive(onerow.ErrNotFound, func(ctx context.Context, db *sql.DB) error { return second(queue.SkipParked(ctx, db, 1)) }))
 	takeover, unchanged := takeOver(new(string))
 	return []duel{
 		{"purge, twice", ended("done", "skipped"), purge, nil, nil, nil, 2},

@@ -208,8 +208,7 @@ func (r *Retainer) queue(ctx context.Context, resource string, deletions []queue
 				return err
 			}
 		}
-		done, err := queue.EnqueueMany(ctx, tx, deletions)
-		queued = done.Queued
+		queued, _, err = queue.EnqueueMany(ctx, tx, deletions)
 		return err
 	})
 	return queued, got, err

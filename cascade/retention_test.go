@@ -205,7 +205,7 @@ func TestRetentionUndated(t *testing.T) {
 				}
 			}
 			// An older program has queued this one.
-			if _, err := queue.EnqueueMany(ctx, db, []queue.Deletion{{Resource: "visit", ResourceID: "1", From: queue.FromDue}}); err != nil {
+			if _, _, err := queue.EnqueueMany(ctx, db, []queue.Deletion{{Resource: "visit", ResourceID: "1", From: queue.FromDue}}); err != nil {
 				t.Fatal(err)
 			}
 			drain(t, atticWorker(t, db, plan))
@@ -360,7 +360,7 @@ VALUES (?, 'visit', ?, 1, ?, UTC_TIMESTAMP(6), 1, 1, 0, ?, UTC_TIMESTAMP(6), UTC
 		t.Errorf("after it came back: %+v", done)
 	}
 	// A look that was too early does not matter: the job looks itself.
-	if _, err := queue.EnqueueMany(t.Context(), db, []queue.Deletion{{Resource: "visit", ResourceID: "6", From: queue.FromDue}}); err != nil {
+	if _, _, err := queue.EnqueueMany(t.Context(), db, []queue.Deletion{{Resource: "visit", ResourceID: "6", From: queue.FromDue}}); err != nil {
 		t.Fatal(err)
 	}
 	drain(t, w)
@@ -482,7 +482,7 @@ func TestRetentionTurns(t *testing.T) {
 		t.Error(err)
 	}
 	visit(t, db, 9, 0)
-	if _, err := queue.EnqueueMany(t.Context(), db, []queue.Deletion{{Resource: "visit", ResourceID: "9", From: queue.FromOperator}}); err != nil {
+	if _, _, err := queue.EnqueueMany(t.Context(), db, []queue.Deletion{{Resource: "visit", ResourceID: "9", From: queue.FromOperator}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := atticWorker(t, db, plan).RunOnce(context.WithoutCancel(t.Context())); err != nil || strings.Contains(left(t, db, "visit"), "9") {

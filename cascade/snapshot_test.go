@@ -37,7 +37,7 @@ func TestOldSnapshot(t *testing.T) {
 			if got, err := verb(ctx, tx, ids[0]); err != nil || got.ID != job.ID || got.Parked != 1 || got.Skipped != int64(1-root) {
 				t.Errorf("a row that was parked since: %+v, %v", got, err)
 			}
-			if _, err := verb(ctx, tx, ids[1]+1); !errors.Is(err, queue.ErrNoParked) {
+			if _, err := verb(ctx, tx, ids[1]+1); !errors.Is(err, onerow.ErrNotFound) {
 				t.Errorf("a row that was never parked: %v", err)
 			}
 		})

@@ -52,7 +52,7 @@ func TestClocks(t *testing.T) {
 				return err
 			}},
 			{Name: "enqueue many", Call: func(ctx context.Context, db *sql.DB) error {
-				_, err := queue.EnqueueMany(ctx, db, []queue.Deletion{d})
+				_, _, err := queue.EnqueueMany(ctx, db, []queue.Deletion{d})
 				return err
 			}},
 			{Name: "cancel", Setup: enqueued, Call: func(ctx context.Context, db *sql.DB) error { return queue.Cancel(ctx, db, "project", "1", 5) }},

@@ -104,14 +104,10 @@ func (r *untyped) deleteTx(ctx context.Context, tx *onerow.Tx, h lockedRow, id a
 	if d.ID, err = queue.Log(ctx, tx, d); err != nil {
 		return res, err
 	}
+	d.After = h.finished
 	job, err := queue.Enqueue(ctx, tx, d)
 	if err != nil {
 		return res, fmt.Errorf("the cascade could not be queued, so nothing was deleted: %w", err)
-	}
-	if job.ID <= h.finished { // see queue.Renumber
-		if job.ID, err = queue.Renumber(ctx, tx, job.ID); err != nil {
-			return res, err
-		}
 	}
 	// An operator's job may have been open for the row: then its deletion counts.
 	keep := r.staysHidden(o)

@@ -75,10 +75,10 @@ func TestDeleteAfterPurge(t *testing.T) {
 	must(db.ExecContext(ctx, "UPDATE onerow_job_archive SET finished_at = finished_at - INTERVAL 401 DAY"))
 	must(db.ExecContext(ctx, "UPDATE onerow_deletion SET requested_at = requested_at - INTERVAL 401 DAY"))
 	const age = 400 * 24 * time.Hour
-	if n := must(queue.PurgeJobs(ctx, db, age, 10)); n != 1 {
+	if n := must(queue.PurgeJobs(ctx, db, age, 10, false)); n != 1 {
 		t.Errorf("%d jobs are purged", n)
 	}
-	if n := must(queue.PurgeDeletions(ctx, db, age, 10)); n != 1 {
+	if n := must(queue.PurgeDeletions(ctx, db, age, 10, false)); n != 1 {
 		t.Errorf("%d audits are purged, want that of the row that is gone", n)
 	}
 	again, err := p.Delete(ctx, db, gone)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade/internal/foresttest"
-	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
@@ -104,7 +103,7 @@ func TestCosts(t *testing.T) {
 		})
 		c.Call("enqueue an orphan", func(ctx context.Context, db *sql.DB) error {
 			done, err := EnqueueOrphans(ctx, db, grove, []Orphan{{Resource: "branch", ID: "-9", Table: "leaf"}})
-			if err == nil && done.EnqueuedMany != (queue.EnqueuedMany{Queued: 1}) {
+			if err == nil && done != (EnqueuedOrphans{Queued: 1}) {
 				err = fmt.Errorf("%+v", done)
 			}
 			return err

@@ -14,7 +14,8 @@ import (
 
 // EnqueuedOrphans is what [EnqueueOrphans] did.
 type EnqueuedOrphans struct {
-	queue.EnqueuedMany
+	Queued int `json:"queued"` // jobs that were made
+	Open   int `json:"open"`   // rows for which a job was open already
 	// Returned is how many of the rows are there after all; nothing was queued for them.
 	Returned int `json:"returned"`
 	// ReportOnly is how many cannot be queued, see [Orphan].
@@ -106,7 +107,7 @@ func enqueueMissing(ctx context.Context, db onerow.DB, n *graph.Node, ids []stri
 				deletions = append(deletions, queue.Deletion{Resource: n.Name, ResourceID: id})
 			}
 		}
-		done.EnqueuedMany, err = queue.EnqueueMany(ctx, tx, deletions)
+		done.Queued, done.Open, err = queue.EnqueueMany(ctx, tx, deletions)
 		return err
 	})
 	return done, err

@@ -106,7 +106,7 @@ func (p *Page) onJob(told, refused string, verb func(ctx context.Context, db one
 // notDone says in the page's words why nothing was done about a job, or about a parked row.
 func notDone(id int64, err error) error {
 	switch {
-	case errors.Is(err, queue.ErrNoParked):
+	case errors.Is(err, onerow.ErrNotFound):
 		return notFound("There is no parked row %d; perhaps its job was retried meanwhile.", id)
 	case errors.Is(err, queue.ErrNoJob):
 		return notFound("There is no job %d.", id)

@@ -130,7 +130,7 @@ func (t *tally) add(err error) {
 	switch {
 	case err == nil:
 		t.done++
-	case errors.Is(err, queue.ErrNoJob), errors.Is(err, queue.ErrNoParked), errors.Is(err, queue.ErrWrongState), errors.Is(err, queue.ErrOpenJob):
+	case errors.Is(err, queue.ErrNoJob), errors.Is(err, onerow.ErrNotFound), errors.Is(err, queue.ErrWrongState), errors.Is(err, queue.ErrOpenJob):
 		t.gone++
 	default:
 		if t.failures++; t.failed == nil {

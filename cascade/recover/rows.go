@@ -106,7 +106,7 @@ func Rows(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64, o Opti
 	for before := int64(math.MaxInt64); before > 0 && err == nil; {
 		var turn restore.Turn
 		err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-			if err = queue.FenceRestore(ctx, tx, r.held); err == nil {
+			if err = r.fence(ctx, tx); err == nil {
 				turn, err = restore.Batch(ctx, tx, r.graph, r.job, before, o.Batch)
 			}
 			return err
@@ -132,7 +132,7 @@ func Rows(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64, o Opti
 // restoring is a restore under way, or its dry run.
 type restoring struct {
 	p        Progress
-	held     queue.Job // as it was when it was held
+	fence    func(ctx context.Context, tx *onerow.Tx) error // proves that the job is held for this restore
 	graph    *graph.Graph
 	job      *restore.Job
 	detached map[string]int64  // rows of each table that the job has detached
@@ -219,7 +219,7 @@ const sqlTotal = `SELECT COALESCE(SUM(kept_rows), 0) FROM onerow_trash WHERE job
 func (r *restoring) begin(ctx context.Context, db *sql.DB) error {
 	return onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		id := r.p.JobID
-		held, err := queue.HoldForRestore(ctx, tx, id, func(ended bool) error {
+		held, fence, err := queue.HoldForRestore(ctx, tx, id, func(ended bool) error {
 			err := onerow.QueryRow(ctx, tx, sqlTotal, []any{id}, &r.p.Total)
 			if err == nil && r.p.Total == 0 {
 				err = mayBeEmpty(ctx, tx, id)
@@ -229,8 +229,7 @@ func (r *restoring) begin(ctx context.Context, db *sql.DB) error {
 			}
 			return err
 		})
-		r.held = held
-		r.p.Resource, r.p.ResourceID, r.p.DeletionID = r.held.Resource, r.held.ResourceID, r.held.DeletionID
+		r.fence, r.p.Resource, r.p.ResourceID, r.p.DeletionID = fence, held.Resource, held.ResourceID, held.DeletionID
 		return err
 	})
 }

@@ -114,7 +114,7 @@ func (c parkedArgs) each(ctx context.Context, a *shell.App, db *sql.DB, done str
 // parkedError says in the words of this program why nothing was done.
 func parkedError(id int64, err error) error {
 	switch {
-	case errors.Is(err, queue.ErrNoParked):
+	case errors.Is(err, onerow.ErrNotFound):
 		return fmt.Errorf("there is no parked row %d, or it is being tried again already: see %s parked list", id, output.ProgramName)
 	case errors.Is(err, queue.ErrNoJob):
 		return fmt.Errorf("the job of parked row %d is gone", id)

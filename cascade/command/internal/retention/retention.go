@@ -80,9 +80,17 @@ func (k Keep) Kinds() ([]Kind, error) {
 		}
 		kinds = append(kinds, Kind{name, tables, age, with(purge), with(waiting)})
 	}
-	add("jobs", "onerow_job_archive and what is a job's", k.KeepJobs, queue.PurgeJobs, queue.JobsToPurge)
-	add("deletions", "onerow_deletion", k.KeepJobs, queue.PurgeDeletions, queue.DeletionsToPurge)
-	add("actions", "onerow_action", k.KeepJobs, queue.PurgeActions, queue.ActionsToPurge)
+	addQueued := func(name, tables string, purge func(context.Context, onerow.DB, time.Duration, int, bool) (int64, error)) {
+		with := func(dryRun bool) aged {
+			return func(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
+				return purge(ctx, db, age, limit, dryRun)
+			}
+		}
+		add(name, tables, k.KeepJobs, with(false), with(true))
+	}
+	addQueued("jobs", "onerow_job_archive and what is a job's", queue.PurgeJobs)
+	addQueued("deletions", "onerow_deletion", queue.PurgeDeletions)
+	addQueued("actions", "onerow_action", queue.PurgeActions)
 	add("key audits", "onerow_key_audit", k.KeepJobs, keyadmin.PurgeAudits, keyadmin.AuditsToPurge)
 	add("requests", "onerow_request", k.KeepRequests, repo.PurgeRequests, repo.RequestsToPurge)
 	kinds = append(kinds, Kind{"keys", "onerow_key, onerow_admission", 0,
