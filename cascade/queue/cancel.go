@@ -43,10 +43,8 @@ ORDER BY id DESC LIMIT 1 LOCK IN SHARE MODE`
 // that deletion. Otherwise, or when a worker has claimed it, the error is [ErrTooLate]. Cancelling twice is
 // a no-op.
 //
-// Three statements, 4 with an actor; 2 when it is too late; 5 more where a finished job has the job's id, see
-// [Deletion].After; in a transaction of its own on a pool. Where it fails for another reason in the
-// caller's transaction the job is held.
-// Calling it again is safe, also after [onerow.ErrOutcomeUnknown].
+// Where it fails for another reason in the caller's transaction the job is held. It sends 5 statements more
+// where a finished job has the job's id, see [Deletion].After.
 func Cancel(ctx context.Context, db onerow.DB, resource, resourceID string, deletionID int64) error {
 	key := []byte(resourceID)
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {

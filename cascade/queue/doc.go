@@ -67,6 +67,8 @@
 //     once the job was claimed by another, paused or held.
 //   - A job never has the id of a finished one when it is worked, see [Deletion].After.
 //   - What an actor does is noted in the transaction that does it, see [WithActor].
+//   - All may be called again after any error, also after [onerow.ErrOutcomeUnknown]: it is done once, but for
+//     what Log and EnqueueMany log.
 //
 // # Not guaranteed
 //
@@ -75,24 +77,28 @@
 //
 // # Statements
 //
-// BEGIN and COMMIT count as statements here.
+// BEGIN and COMMIT count as statements here: on a pool each verb that writes is a transaction of its own, 2
+// more, but for Log without an actor. With an actor it sends 1 more if it changes anything. SkipParked and
+// RetryParked send the first before their transaction, and more when the job moves meanwhile.
 //
-//	Log         1
-//	Enqueue     1; 2 when a job is open already      on a pool +2
-//	EnqueueMany 2 per 500                            on a pool +2
-//	Cancel      3; 2 when it is too late             on a pool +2
-//	Hold        1                                    on a pool +2
-//	Retry       4; 3 when it is neither dead nor has leftovers   on a pool +2
-//	Find, Get                                        1
-//	List                                             2; 1 if there is none
-//	HoldJob                                          5; 8 where it has ended      on a pool +2
-//	PauseJob, ResumeJob                              2 on a pool +2
-//	PutFirst    up to 5                              on a pool +2
-//	PurgeJobs   9 per 200, 1 more where rows were skipped; 1 per 200 that stay
-//	PurgeDeletions 2 per 200; 1 per 200 that stay
-//	Due         1
-//	Take        5, and 1 more for as many jobs as it takes that others hold
-//	Claim, Claimed see there
+//	Log                 1
+//	Enqueue             1; 2 when a job is open already
+//	EnqueueMany         2 per 500
+//	Cancel              3; 2 when it is too late
+//	Hold                1
+//	HoldJob             5; 8 where it has ended
+//	Retry               4; 3 when it is neither dead nor has leftovers
+//	PauseJob, ResumeJob 2
+//	PutFirst            up to 5
+//	SkipParked          4; 5 where the job has ended
+//	RetryParked         4; 6 where the job has ended
+//	Find, Get           1
+//	List                2; 1 if there is none
+//	PurgeJobs           9 per 200, 1 more where rows were skipped; 1 per 200 that stay
+//	PurgeDeletions      2 per 200; 1 per 200 that stay
+//	Due                 1
+//	Take                5, and 1 more for as many jobs as it takes that others hold
+//	Note, and the verbs of Claimed and Claim: see there
 //
 // Open this package when a job, a deletion or an action is written or read: nobody else writes these tables.
 package queue

@@ -18,16 +18,10 @@ func Log(ctx context.Context, db onerow.DB, d Deletion) (deletionID int64, err e
 		return 0, err
 	}
 	d.ID = 0
-	if _, known := actorOf(ctx); known {
-		err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-			if deletionID, _, err = logAll(ctx, tx, []Deletion{d}); err != nil {
-				return err
-			}
-			return act(ctx, tx, Action{Action: actionDelete, Resource: d.Resource, ResourceID: d.ResourceID, DeletionID: deletionID})
-		})
-	} else {
+	err = Noted(ctx, db, func(ctx context.Context, db onerow.DB) (_ Action, err error) {
 		deletionID, _, err = logAll(ctx, db, []Deletion{d})
-	}
+		return Action{Action: actionDelete, Resource: d.Resource, ResourceID: d.ResourceID, DeletionID: deletionID}, err
+	})
 	if err != nil {
 		return 0, fmt.Errorf("cascade: log the deletion of %s %s: %w", d.Resource, d.ResourceID, err)
 	}
@@ -42,9 +36,7 @@ func Log(ctx context.Context, db onerow.DB, d Deletion) (deletionID int64, err e
 // DeletionID to tell. A paused one stays so. A job that was just made is returned without its times,
 // which only the database knows.
 //
-// One statement, 2 when a job is open, 1 more with NoTrash; 1 more where the job's id is not above After, and
-// 5 when it gets another; in a transaction of its own on a pool. Calling it again is safe, also after
-// [onerow.ErrOutcomeUnknown].
+// It sends 1 statement more with NoTrash; and 1 where the job's id is not above After, 5 where it gets another.
 func Enqueue(ctx context.Context, db onerow.DB, d Deletion) (Job, error) {
 	if err := d.check(); err != nil {
 		return Job{}, err
@@ -83,9 +75,8 @@ const enqueueManyAtOnce = 500
 // together or not at all, in the order of their rows. Where a job is open for the row of a deletion that is
 // [FromDue], it goes on as it is: such deletions and others are not queued together.
 //
-// Two statements per 500, 3 with NoTrash, 1 more with an actor, in a transaction of its own on a pool; all
-// in the caller's transaction otherwise. Calling it again with the same deletions is safe, also after
-// [onerow.ErrOutcomeUnknown]: it logs them again, and their jobs are open.
+// It sends 1 statement more per 500 with NoTrash. Called again with the same deletions it logs them again, and
+// their jobs are open.
 func EnqueueMany(ctx context.Context, db onerow.DB, deletions []Deletion) (queued, open int, err error) {
 	for _, d := range deletions {
 		if err := d.check(); err != nil {

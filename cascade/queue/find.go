@@ -146,10 +146,12 @@ type figure struct {
 	n    sql.NullInt64
 }
 
+// add fills in a figure.
 func (j *Job) add(f figure) {
 	switch f.kind {
 	case "deleted":
-		j.count(f.name.String, f.n.Int64)
+		j.Tables[f.name.String] = f.n.Int64
+		j.DeletedRows += f.n.Int64
 	case "detached":
 		j.Detached[f.name.String] = f.n.Int64
 		j.DetachedRows += f.n.Int64
@@ -160,11 +162,6 @@ func (j *Job) add(f figure) {
 	case "plan":
 		j.Plan = f.name.String
 	}
-}
-
-func (j *Job) count(table string, n int64) {
-	j.Tables[table] = n
-	j.DeletedRows += n
 }
 
 // readJobs folds the rows, one per job and one per figure, into jobs.

@@ -30,9 +30,6 @@ WHERE resource = ? AND resource_id = ? AND deletion_id = ? AND ` + notBegun + ` 
 // which lets the grace period go on or, when that has ended meanwhile, makes the job due. The
 // reason is shown as [Job].LastError. Holding what is held gives another reason. The error is
 // [ErrTooLate] when the job is neither scheduled nor held under that deletion.
-//
-// One statement; in a transaction of its own on a pool. Calling it again is safe, also after
-// [onerow.ErrOutcomeUnknown].
 func Hold(ctx context.Context, db onerow.DB, resource, resourceID string, deletionID int64, reason string) error {
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		n, err := onerow.Affected(ctx, tx, sqlHold, reasonArg(reason), resource, []byte(resourceID), deletionID)
@@ -56,10 +53,7 @@ const sqlForgetParked = `DELETE k FROM onerow_parked AS k FORCE INDEX (one_row) 
 // [Cancel] then ends it; what is gone stays gone, unless recover.Rows brings it back. [Retry] lets it go
 // on. A job that is dead or has leftovers is reopened for it. One that was cancelled or restored is returned
 // as it is. Errors: [ErrNoJob]; [ErrWrongState] when it is done; [ErrOpenJob] when its row was deleted again
-// since.
-//
-// Five statements, 8 for a job that has ended; in a transaction of its own on a pool. Calling it again is
-// safe, also after [onerow.ErrOutcomeUnknown]. See repo.CancelJob, which does all of it.
+// since. See repo.CancelJob, which does all of it.
 func HoldJob(ctx context.Context, db onerow.DB, jobID int64, reason string) (Job, error) {
 	return verb{
 		name: "hold", several: true,

@@ -109,10 +109,6 @@ WHERE id = ? AND state = 'leftovers' AND NOT EXISTS (SELECT 1 FROM onerow_parked
 // be NULL. A job with leftovers becomes done with the last of them, one that still runs ends as done. To skip
 // what is skipped is a success. The error is [onerow.ErrNotFound] where the row never was parked, or was
 // unparked. It returns the row's job.
-//
-// Four statements for an open job, 5 for a finished one (1 more with an actor, and 1 or more when the job
-// moves meanwhile, or the caller's snapshot does not show the row), of which all but the first are in a
-// transaction of its own on a pool. Calling it again is safe, also after [onerow.ErrOutcomeUnknown].
 func SkipParked(ctx context.Context, db onerow.DB, id int64) (Job, error) {
 	return rowVerb{name: "skip", action: actionSkipRow, change: sqlSkip, ended: func(ctx context.Context, tx *onerow.Tx, jobID int64) error {
 		_, err := tx.ExecContext(ctx, sqlSettled, jobID, jobID)
@@ -127,11 +123,6 @@ const sqlUnpark = `DELETE p FROM onerow_parked AS p WHERE p.id = ?`
 // as by [Retry]: the same id, no failures, due at once; the other rows that it parked stay
 // parked. Errors: [onerow.ErrNotFound], so also when an earlier call has done it; [ErrOpenJob]
 // when the root row was deleted again since and that job is open. It returns the row's job.
-//
-// Four statements for an open job, 6 for a finished one (1 more with an actor, and 1 or more when the job
-// moves meanwhile, or the caller's snapshot does not show the row), of which all but the first are in a
-// transaction of its own on a pool.
-// Calling it again is safe, also after [onerow.ErrOutcomeUnknown].
 func RetryParked(ctx context.Context, db onerow.DB, id int64) (Job, error) {
 	return rowVerb{name: "retry", action: actionRetryRow, skippedToo: true, change: sqlUnpark, ended: func(ctx context.Context, tx *onerow.Tx, jobID int64) error {
 		return reopen(ctx, tx, jobID, sqlUnarchive)

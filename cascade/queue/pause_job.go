@@ -23,9 +23,6 @@ WHERE id = ? AND state = 'paused'`
 // after its batch and goes on with others. It is no failure. The reason is shown as [Job].LastError; pausing
 // again gives another one. A job that is paused in its grace period can still be cancelled, also when that
 // would have ended. Errors: [ErrNoJob]; [ErrWrongState] when it has ended or is held.
-//
-// Two statements, 3 with an actor; in a transaction of its own on a pool. Calling it again is safe, also
-// after [onerow.ErrOutcomeUnknown].
 func PauseJob(ctx context.Context, db onerow.DB, jobID int64, reason string) (Job, error) {
 	return verb{name: "pause", action: actionPause, reason: reason, change: func(ctx context.Context, tx *onerow.Tx) (bool, error) {
 		return affected(ctx, tx, sqlPauseJob, reasonArg(reason), jobID)
@@ -33,8 +30,7 @@ func PauseJob(ctx context.Context, db onerow.DB, jobID int64, reason string) (Jo
 }
 
 // ResumeJob lets a paused job go on, in its grace period if that has not ended, else as soon as a worker is
-// free. Any other job is returned as it is. The error is [ErrNoJob] if there is none. Two statements, 3 with
-// an actor; in a transaction of its own on a pool. Calling it again is safe.
+// free. Any other job is returned as it is. The error is [ErrNoJob] if there is none.
 func ResumeJob(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 	return verb{
 		name: "resume", action: actionResume,

@@ -15,9 +15,6 @@ WHERE id = ? AND (state = 'ready' OR state = 'scheduled' AND due_at <= UTC_TIMES
 // counts as due for a second longer than the one that was due longest. Jobs that a worker has keep it until
 // their turn ends, see cascade.Config.Turn. Of a job that is first already nothing changes. Errors:
 // [ErrNoJob]; [ErrWrongState] when it has ended, is at work, or in its grace period, paused or held.
-//
-// Up to five statements, one more with an actor; in a transaction of its own on a pool. Calling it again is
-// safe, also after [onerow.ErrOutcomeUnknown].
 func PutFirst(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 	var already bool
 	return verb{

@@ -40,10 +40,7 @@ WHERE d.id = ? LOCK IN SHARE MODE`
 // not; the plan that it was begun under is forgotten. A held job, see [Hold], goes on where it was held.
 // Errors: [ErrNoJob]; [ErrWrongState] (so also when an earlier call has retried it); [ErrOpenJob] when the
 // row was deleted again since and that job is open.
-//
-// Four statements, 5 with an actor, 3 when it is neither dead nor has leftovers; 4 more where an open job of
-// another row has its id, see [Deletion].After; in a transaction of its own on a pool. Calling
-// it again is safe, also after [onerow.ErrOutcomeUnknown].
+// It sends 4 statements more where an open job of another row has its id, see [Deletion].After.
 func Retry(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 	return verb{name: "retry", action: actionRetry, several: true, change: func(ctx context.Context, tx *onerow.Tx) (bool, error) {
 		if changed, err := revive(ctx, tx, jobID); changed || err != nil {

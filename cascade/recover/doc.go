@@ -1,6 +1,6 @@
 // Package recover brings back what a job of package cascade has deleted, as far as the plan kept it in its
-// trash: [Job] all that was below a row and then the row itself, [Rows] without the row, and [DryRun] says
-// what would come back.
+// trash: [Job] all that was below a row and then the row itself, [Rows] without the row. A dry run says what
+// would come back.
 //
 // It stands above package repo, whose rows return by it, and beside package cascade, whose worker it does not
 // link. Who imports it cannot call the built-in recover in that file.

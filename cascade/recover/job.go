@@ -26,7 +26,7 @@ import (
 // Atomic are the batches, and the return of the row with its quota mark.
 func Job(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64, o Options) (repo.Restored, Progress, error) {
 	p, err := Rows(ctx, db, plan, jobID, o)
-	if err != nil {
+	if err != nil || o.DryRun {
 		return repo.Restored{}, p, err
 	}
 	if p.DeletionID == 0 { // queued by SQL of the application's own

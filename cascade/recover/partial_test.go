@@ -150,7 +150,7 @@ func TestRestoreBelowStranger(t *testing.T) {
 			db, job := deletedBlog(t, blogs)
 			dbtest.Exec(t, db, gone)
 			dbtest.Exec(t, db, "INSERT INTO page (id, blog, path) VALUES (1, 'b', '1'), (2, 'b', '2')")
-			dry, err := recover.DryRun(t.Context(), db, blogs, job.ID)
+			dry, err := recover.Rows(t.Context(), db, blogs, job.ID, recover.Options{DryRun: true})
 			if err != nil || dry.Total != 9 {
 				t.Errorf("%+v, %v", dry, err)
 			}
@@ -173,7 +173,7 @@ func TestRestorePartial(t *testing.T) {
 		plan.Tables[2].Trash, plan.Tables[3].Trash = schema.NoTrash, schema.NoTrash
 		db, job := deletedBlog(t, plan)
 		want := []string{"link 0 2 : the plan does not keep rows of link", "note 6 0 : the plan does not keep rows of note"}
-		dry, err := recover.DryRun(t.Context(), db, plan, job.ID)
+		dry, err := recover.Rows(t.Context(), db, plan, job.ID, recover.Options{DryRun: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +186,7 @@ func TestRestorePartial(t *testing.T) {
 	t.Run("the root has expired", func(t *testing.T) {
 		db, job := deletedBlog(t, blogs)
 		dbtest.Exec(t, db, "UPDATE onerow_trash SET expires_at = UTC_TIMESTAMP(6) WHERE table_name = 'blog'")
-		dry, err := recover.DryRun(t.Context(), db, blogs, job.ID)
+		dry, err := recover.Rows(t.Context(), db, blogs, job.ID, recover.Options{DryRun: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +212,7 @@ func TestRestorePartial(t *testing.T) {
 		plan.Tables = slices.Clone(blogs.Tables)
 		plan.Tables[3].Parents = nil
 		want := "page 2 0 body: page has no column body any more"
-		dry, err := recover.DryRun(t.Context(), db, plan, job.ID)
+		dry, err := recover.Rows(t.Context(), db, plan, job.ID, recover.Options{DryRun: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -428,7 +428,7 @@ func TestDryRunRestoreOpen(t *testing.T) {
 		t.Fatalf("it was not stopped: %v", err)
 	}
 	dbtest.Exec(t, db, "UPDATE onerow_trash SET expires_at = UTC_TIMESTAMP(6) WHERE job_id = ? AND table_name = 'page'", job.ID)
-	dry, err := recover.DryRun(t.Context(), db, blogs, job.ID)
+	dry, err := recover.Rows(t.Context(), db, blogs, job.ID, recover.Options{DryRun: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package recover
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -32,8 +33,8 @@ type Progress struct {
 	// Removed are what somebody has removed from the trash tables by hand.
 	Stuck, Removed int64
 	Why            string
-	// Missing is, at the end, what the job has deleted and what is not back, also of earlier calls; of
-	// [DryRun] what a restore cannot bring back. RootMissing is why the root row itself is not there
+	// Missing is, at the end, what the job has deleted and what is not back, also of earlier calls; of a dry
+	// run what a restore cannot bring back. RootMissing is why the root row itself is not there
 	// though the job has deleted it, or "".
 	Missing     []Missing
 	RootMissing string
@@ -58,6 +59,10 @@ func (p Progress) Seen() int64 {
 
 // Options say how a restore works.
 type Options struct {
+	// DryRun writes nothing, and says what can come back, Progress.Total, and what cannot, as far as that is
+	// known before it is tried: Missing and RootMissing. What is taken meanwhile, or is below such a row, is not
+	// among it.
+	DryRun bool
 	// Batch is how many rows a transaction brings back, more or less. Default 1000.
 	Batch int
 	// OnBatch is called after each batch: to show progress, or to wait. Its error ends the restore, which
@@ -87,41 +92,28 @@ const defaultBatch = 1000
 // note. Where rows are refused or have owners: 1 more for the keys, and INSERT … SELECT by 500 of them; where
 // rows above are not back, 1 for each edge to them, 2 where their copies are gone; as many where rows of a
 // table are not back of which references were cut. At the end 1, and 1 for each table of the root that is not
-// back, and 1 more.
+// back, and 1 more. A dry run sends 1 for those of the beginning and for the batches.
 func Rows(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64, o Options) (Progress, error) {
-	if o.Batch <= 0 {
-		o.Batch = defaultBatch
-	}
-	if err := plan.Check(); err != nil {
-		return Progress{}, err
-	}
 	r := restoring{p: Progress{JobID: jobID}}
+	if err := plan.Check(); err != nil {
+		return r.p, err
+	}
+	begin := r.begin
+	if o.DryRun {
+		begin = r.total
+	}
 	var err error
 	if r.graph, err = graph.Read(ctx, db, plan); err == nil {
-		err = r.begin(ctx, db)
+		err = begin(ctx, db)
 	}
 	if err == nil {
 		err = r.read(ctx, db)
 	}
-	for before := int64(math.MaxInt64); before > 0 && err == nil; {
-		var turn restore.Turn
-		err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-			if err = r.fence(ctx, tx); err == nil {
-				turn, err = restore.Batch(ctx, tx, r.graph, r.job, before, o.Batch)
-			}
-			return err
-		})
-		if err != nil {
-			break
-		}
-		before = turn.Before
-		r.add(turn)
-		if o.OnBatch != nil {
-			err = o.OnBatch(ctx, r.p)
-		}
+	if err == nil && !o.DryRun {
+		err = r.batches(ctx, db, o)
 	}
 	if err == nil {
-		err = r.look(ctx, db, false)
+		err = r.look(ctx, db, o.DryRun)
 	}
 	if err != nil {
 		return r.p, fmt.Errorf("cascade: restore job %d: %w", jobID, err)
@@ -162,6 +154,32 @@ func (r *restoring) read(ctx context.Context, db onerow.DB) error {
 	return err
 }
 
+// batches brings back batch after batch, the last steps first.
+func (r *restoring) batches(ctx context.Context, db *sql.DB, o Options) error {
+	size := cmp.Or(max(o.Batch, 0), defaultBatch)
+	for before := int64(math.MaxInt64); before > 0; {
+		var turn restore.Turn
+		err := onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+			if err = r.fence(ctx, tx); err == nil {
+				turn, err = restore.Batch(ctx, tx, r.graph, r.job, before, size)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		before = turn.Before
+		r.add(turn)
+		if o.OnBatch != nil {
+			err = o.OnBatch(ctx, r.p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // look notes what is missing; before: before anything is brought back.
 func (r *restoring) look(ctx context.Context, db onerow.DB, before bool) error {
 	missing, root, err := restore.Look(ctx, db, r.graph, r.job, r.detached, before)
@@ -170,36 +188,6 @@ func (r *restoring) look(ctx context.Context, db onerow.DB, before bool) error {
 	}
 	r.p.RootMissing = root
 	return err
-}
-
-// DryRun says what [Rows] can bring back of a job, Total, and what it cannot, as far as that is
-// known before it is tried: Missing and RootMissing. What is taken meanwhile, or is below such a row, is not
-// among it. Errors: [ErrNotKept], [queue.ErrNoJob], those of the plan. It writes nothing: 11 statements of
-// the catalog, and as many as Rows sends before and after its batches.
-func DryRun(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64) (Progress, error) {
-	r := restoring{p: Progress{JobID: jobID}}
-	if err := plan.Check(); err != nil {
-		return r.p, err
-	}
-	err := onerow.QueryRow(ctx, db, sqlTotal, []any{jobID}, &r.p.Total)
-	if err == nil && r.p.Total == 0 {
-		if _, err = queue.Get(ctx, db, jobID); err == nil {
-			err = ErrNotKept
-		}
-	}
-	if err == nil {
-		r.graph, err = graph.Read(ctx, db, plan)
-	}
-	if err == nil {
-		err = r.read(ctx, db)
-	}
-	if err == nil {
-		err = r.look(ctx, db, true)
-	}
-	if err != nil {
-		return r.p, fmt.Errorf("cascade: dry run of the restore of job %d: %w", jobID, err)
-	}
-	return r.p, nil
 }
 
 func (r *restoring) add(t restore.Turn) {
@@ -214,6 +202,17 @@ func (r *restoring) add(t restore.Turn) {
 
 // sqlTotal reads the job's part of the primary key.
 const sqlTotal = `SELECT COALESCE(SUM(kept_rows), 0) FROM onerow_trash WHERE job_id = ? AND step > 0 AND expires_at > UTC_TIMESTAMP(6)`
+
+// total is the beginning of a dry run: it asks how much there is.
+func (r *restoring) total(ctx context.Context, db *sql.DB) error {
+	err := onerow.QueryRow(ctx, db, sqlTotal, []any{r.p.JobID}, &r.p.Total)
+	if err == nil && r.p.Total == 0 {
+		if _, err = queue.Get(ctx, db, r.p.JobID); err == nil {
+			err = ErrNotKept
+		}
+	}
+	return err
+}
 
 // begin holds the job, out of the archive if it has ended.
 func (r *restoring) begin(ctx context.Context, db *sql.DB) error {
