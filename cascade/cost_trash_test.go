@@ -122,7 +122,7 @@ func costsOfTrash(c *cost.Costs, work working) {
 			fmt.Sprintf("DELETE FROM onerow_trash_hedge WHERE onerow_job = %d", root.ID), "INSERT INTO hedge VALUES (8)", "INSERT INTO twig VALUES (2000007, 9)")); err != nil {
 			return err
 		}
-		_, err = recover.DryRun(ctx, db, hedge, some.ID)
+		_, err = recover.Rows(ctx, db, hedge, some.ID, recover.Options{DryRun: true})
 		p, serr := recover.Rows(ctx, db, hedge, some.ID, recover.Options{})
 		if serr == nil && (p.RootMissing != "" || p.Rows != 5 || p.Removed != 1 || p.Stuck != 1) {
 			serr = fmt.Errorf("%+v", p)

@@ -184,7 +184,7 @@ func (w *world) try(ctx context.Context) (err error) {
 	if err := w.look(ctx); err != nil {
 		return err
 	}
-	t.dry, err = recover.DryRun(ctx, w.db, w.plan, w.job)
+	t.dry, err = recover.Rows(ctx, w.db, w.plan, w.job, recover.Options{DryRun: true})
 	kept := !errors.Is(err, recover.ErrNotKept)
 	if err != nil && kept {
 		w.found(brokenError, "dry run: %v", err)

@@ -83,7 +83,7 @@ func (c *Restore) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *s
 
 // dryRun says what is in the trash, and what cannot come back.
 func (c *Restore) dryRun(ctx context.Context, a *shell.App, db *sql.DB, plan schema.Plan) error {
-	p, err := recover.DryRun(ctx, db, plan, int64(c.Job))
+	p, err := recover.Rows(ctx, db, plan, int64(c.Job), recover.Options{DryRun: true})
 	if err != nil {
 		return c.refused(err)
 	}
