@@ -113,7 +113,7 @@ const sqlLastActions = actionColumns + `FORCE INDEX (PRIMARY) ORDER BY id DESC L
 // are 0, oldest first, limit at most of each. One statement.
 func ListActions(ctx context.Context, db onerow.DB, deletionID, jobID int64, limit int) (list []Action, err error) {
 	if limit <= 0 {
-		return nil, fmt.Errorf("%w: %d at most", ErrInvalidConfig, limit)
+		return nil, fmt.Errorf("%w: %d at most", ErrInvalid, limit)
 	}
 	query, args := sqlActions, []any{deletionID, limit, jobID, limit}
 	if deletionID == 0 && jobID == 0 {

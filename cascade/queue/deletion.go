@@ -57,15 +57,15 @@ func (d Deletion) state() State {
 func (d Deletion) check() error {
 	switch {
 	case d.Resource == "" || len(d.Resource) > maxResource:
-		return fmt.Errorf("%w: the resource %q must have 1 to %d bytes", ErrInvalidDeletion, d.Resource, maxResource)
+		return fmt.Errorf("%w: the resource %q must have 1 to %d bytes", ErrInvalid, d.Resource, maxResource)
 	case d.ResourceID == "" || len(d.ResourceID) > onerow.MaxKeyLen:
-		return fmt.Errorf("%w: the id %q of a %s must have 1 to %d bytes", ErrInvalidDeletion, d.ResourceID, d.Resource, onerow.MaxKeyLen)
+		return fmt.Errorf("%w: the id %q of a %s must have 1 to %d bytes", ErrInvalid, d.ResourceID, d.Resource, onerow.MaxKeyLen)
 	case len(d.Owner) > onerow.MaxKeyLen:
-		return fmt.Errorf("%w: the owner has %d bytes, %d fit", ErrInvalidDeletion, len(d.Owner), onerow.MaxKeyLen)
+		return fmt.Errorf("%w: the owner has %d bytes, %d fit", ErrInvalid, len(d.Owner), onerow.MaxKeyLen)
 	case len(d.From) > maxFrom:
-		return fmt.Errorf("%w: it is from %q, which has more than 8 bytes", ErrInvalidDeletion, d.From)
+		return fmt.Errorf("%w: it is from %q, which has more than 8 bytes", ErrInvalid, d.From)
 	case d.Grace < 0:
-		return fmt.Errorf("%w: the grace period %s is negative", ErrInvalidDeletion, d.Grace)
+		return fmt.Errorf("%w: the grace period %s is negative", ErrInvalid, d.Grace)
 	}
 	return nil
 }

@@ -7,8 +7,9 @@ import (
 )
 
 var (
-	// ErrInvalidDeletion means that a [Deletion] lacks something or has a value that does not fit.
-	ErrInvalidDeletion = errors.New("cascade: invalid deletion")
+	// ErrInvalid means a wrong argument or configuration: a [Deletion] that lacks something or does not fit, a
+	// number or a duration with which nobody can work, list or purge.
+	ErrInvalid = errors.New("cascade: invalid argument or configuration")
 	// ErrNoJob means that there is no such job.
 	ErrNoJob = errors.New("cascade: no such job")
 	// ErrTooLate means that no job of this deletion is in its grace period any more.
@@ -21,9 +22,6 @@ var (
 	// ErrOtherDeletion means that the root row is not the one that the job's deletion is
 	// about, or that another deletion hides it, so the job does not touch it.
 	ErrOtherDeletion = errors.New("cascade: the row belongs to another deletion")
-	// ErrInvalidConfig means that nobody can work, list or purge like that: a number or a duration is out of
-	// its bounds.
-	ErrInvalidConfig = errors.New("cascade: invalid configuration")
 )
 
 // IsServerState says whether err, of whatever verb or worker, is about the state that the server is in: its

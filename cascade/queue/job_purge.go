@@ -83,7 +83,7 @@ func PurgeJobs(ctx context.Context, db onerow.DB, age time.Duration, limit int, 
 // purgeOld refuses what no purge could mean, and puts before an error of purge what was tried.
 func purgeOld(age time.Duration, limit int, what string, purge func() (int64, error)) (n int64, err error) {
 	if age <= 0 || limit <= 0 {
-		err = fmt.Errorf("%w: older than %s, %d at most", ErrInvalidConfig, age, limit)
+		err = fmt.Errorf("%w: older than %s, %d at most", ErrInvalid, age, limit)
 	} else {
 		n, err = purge()
 	}

@@ -119,7 +119,7 @@ func TestPurgeSkipped(t *testing.T) {
 		func() error { _, err := PurgeJobs(ctx, db, 0, 1, false); return err },
 		func() error { _, err := PurgeDeletions(ctx, db, year, 0, false); return err },
 	} {
-		if err := bad(); !errors.Is(err, ErrInvalidConfig) {
+		if err := bad(); !errors.Is(err, ErrInvalid) {
 			t.Errorf("nonsense: %v", err)
 		}
 	}
