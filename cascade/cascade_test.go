@@ -236,7 +236,7 @@ func TestBadJobsFail(t *testing.T) {
 
 func TestNewWorkerRefuses(t *testing.T) {
 	for name, c := range map[string]Config{"no assets": {}, "batch": {Batch: -1, Assets: &shelf{}}, "lease": {Lease: time.Microsecond, Assets: &shelf{}}} {
-		if _, err := NewWorker(nil, forest, c); !errors.Is(err, queue.ErrInvalidConfig) {
+		if _, err := NewWorker(nil, forest, c); !errors.Is(err, queue.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -114,16 +114,16 @@ func (c Config) withDefaults() (Config, error) {
 		{"MaxParked", &c.MaxParked, defaultMaxParked},
 	} {
 		if *f.v < 0 {
-			return c, fmt.Errorf("%w: %s is %d", queue.ErrInvalidConfig, f.name, *f.v)
+			return c, fmt.Errorf("%w: %s is %d", queue.ErrInvalid, f.name, *f.v)
 		}
 		*f.v = cmp.Or(*f.v, f.def)
 	}
 	c.Lease, c.Poll, c.Turn, c.Target = cmp.Or(c.Lease, defaultLease), cmp.Or(c.Poll, defaultPoll), cmp.Or(c.Turn, defaultTurn), cmp.Or(c.Target, defaultTarget)
 	if c.Lease < shortestLease || c.Poll < 0 || c.Turn < 0 {
-		return c, fmt.Errorf("%w: Lease is %s, Poll is %s, Turn is %s", queue.ErrInvalidConfig, c.Lease, c.Poll, c.Turn)
+		return c, fmt.Errorf("%w: Lease is %s, Poll is %s, Turn is %s", queue.ErrInvalid, c.Lease, c.Poll, c.Turn)
 	}
 	if c.Load < 0 || c.Load > 1 || c.Chunk > longestChunk {
-		return c, fmt.Errorf("%w: Load is %g, Chunk is %d", queue.ErrInvalidConfig, c.Load, c.Chunk)
+		return c, fmt.Errorf("%w: Load is %g, Chunk is %d", queue.ErrInvalid, c.Load, c.Chunk)
 	}
 	if c.Name == "" {
 		host, err := os.Hostname()

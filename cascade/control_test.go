@@ -145,7 +145,7 @@ func TestPauseResource(t *testing.T) {
 	if n := count(t, db, "SELECT COUNT(*) FROM room") + count(t, db, "SELECT COUNT(*) FROM onerow_job"); n != 0 {
 		t.Errorf("%d rows and jobs are left", n)
 	}
-	if err := admin.Pause(t.Context(), db, strings.Repeat("x", 65), ""); !errors.Is(err, queue.ErrInvalidDeletion) {
+	if err := admin.Pause(t.Context(), db, strings.Repeat("x", 65), ""); !errors.Is(err, queue.ErrInvalid) {
 		t.Error(err)
 	}
 }
@@ -203,7 +203,7 @@ func TestSet(t *testing.T) {
 	}
 	look(0, 100, 1)
 	for _, bad := range []admin.Settings{{Load: -1}, {Load: 1.01}, {Target: -1}, {Target: 1}, {Parallel: -1}, {Parallel: 65}, {Worker: strings.Repeat("x", 201)}} {
-		if err := admin.Set(ctx, db, bad); !errors.Is(err, queue.ErrInvalidConfig) {
+		if err := admin.Set(ctx, db, bad); !errors.Is(err, queue.ErrInvalid) {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}

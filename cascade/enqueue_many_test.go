@@ -51,7 +51,7 @@ func TestEnqueueMany(t *testing.T) {
 		if queued, open, err := queue.EnqueueMany(ctx, db, nil); queued != 0 || open != 0 || err != nil {
 			t.Errorf("none: %d queued, %d open, %v", queued, open, err)
 		}
-		if _, _, err := queue.EnqueueMany(ctx, db, append(many[:1:1], queue.Deletion{})); !errors.Is(err, queue.ErrInvalidDeletion) {
+		if _, _, err := queue.EnqueueMany(ctx, db, append(many[:1:1], queue.Deletion{})); !errors.Is(err, queue.ErrInvalid) {
 			t.Error(err)
 		}
 		tx, err := db.BeginTx(ctx, nil)

@@ -45,10 +45,10 @@ func TestEnqueueOneOpenJob(t *testing.T) {
 		for _, d := range []queue.Deletion{{}, {Resource: "project"}, {ResourceID: "1"}, {Resource: "project", ResourceID: "1", Grace: -1},
 			{Resource: string(make([]byte, 65)), ResourceID: "1"}, {Resource: "project", ResourceID: "1", From: "elsewhere"},
 			{Resource: "project", ResourceID: string(make([]byte, 513))}, {Resource: "project", ResourceID: "1", Owner: string(make([]byte, 513))}} {
-			if _, err := queue.Enqueue(t.Context(), db, d); !errors.Is(err, queue.ErrInvalidDeletion) {
+			if _, err := queue.Enqueue(t.Context(), db, d); !errors.Is(err, queue.ErrInvalid) {
 				t.Errorf("Enqueue(%+v): %v", d, err)
 			}
-			if _, err := queue.Log(t.Context(), db, d); !errors.Is(err, queue.ErrInvalidDeletion) {
+			if _, err := queue.Log(t.Context(), db, d); !errors.Is(err, queue.ErrInvalid) {
 				t.Errorf("Log(%+v): %v", d, err)
 			}
 		}

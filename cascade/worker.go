@@ -37,7 +37,7 @@ type Worker struct {
 }
 
 // NewWorker checks the plan and the configuration; it does not use the database.
-// Errors: [schema.ErrInvalidPlan], [queue.ErrInvalidConfig].
+// Errors: [schema.ErrInvalidPlan], [queue.ErrInvalid].
 func NewWorker(db *sql.DB, plan schema.Plan, c Config) (*Worker, error) {
 	if err := plan.Check(); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func NewWorker(db *sql.DB, plan schema.Plan, c Config) (*Worker, error) {
 	}
 	for _, n := range plan.Nodes() {
 		if n.Asset != "" && c.Assets == nil {
-			return nil, fmt.Errorf("%w: the column %q of %q names assets, so Assets must say how to delete them", queue.ErrInvalidConfig, n.Asset, n.Name)
+			return nil, fmt.Errorf("%w: the column %q of %q names assets, so Assets must say how to delete them", queue.ErrInvalid, n.Asset, n.Name)
 		}
 	}
 	retainer, err := NewRetainer(db, plan)

@@ -45,13 +45,13 @@ const maxResource = 64
 //
 // Of a resource the workers leave the jobs: they claim none, and give back those that they have, within a
 // second and the rest of their batch; meanwhile they work others. It is no failure of the jobs. No plan is
-// asked for the name; the error is [queue.ErrInvalidDeletion] for what cannot be one.
+// asked for the name; the error is [queue.ErrInvalid] for what cannot be one.
 //
 // The reason is shown; it is cut to 255 bytes. Pausing again gives another reason. One statement, 2 in a
 // transaction with an actor. Calling it again is safe. [queue.PauseJob] pauses one job.
 func Pause(ctx context.Context, db onerow.DB, resource, reason string) error {
 	if len(resource) > maxResource {
-		return fmt.Errorf("%w: the resource %q must have 1 to %d bytes", queue.ErrInvalidDeletion, resource, maxResource)
+		return fmt.Errorf("%w: the resource %q must have 1 to %d bytes", queue.ErrInvalid, resource, maxResource)
 	}
 	query, fits := sqlPause, dbtext.Fit(reason, governor.MaxReason)
 	args := []any{dbtext.Arg(fits)}

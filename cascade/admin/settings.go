@@ -29,13 +29,13 @@ type Settings struct {
 // Set tells workers how to work from now on, also those that are started later. They obey within a second and
 // the rest of their batch; a job that is one too many is worked until its turn ends. Settings of zeros take
 // back what was said: one worker works as is said to all then, and all as their cascade.Config says.
-// The error is [queue.ErrInvalidConfig] for what no worker could do.
+// The error is [queue.ErrInvalid] for what no worker could do.
 //
 // One statement for each setting, 3 to take them back. Calling it again is safe.
 func Set(ctx context.Context, db onerow.DB, s Settings) error {
 	if !(s.Load >= 0 && s.Load <= 1) || s.Target < 0 || s.Target > 0 && s.Target < time.Microsecond ||
 		s.Parallel < 0 || s.Parallel > governor.MaxParallel || len(s.Worker) > governor.MaxName {
-		return fmt.Errorf("%w: Load is %g, Target is %s, Parallel is %d, for the worker %q", queue.ErrInvalidConfig, s.Load, s.Target, s.Parallel, s.Worker)
+		return fmt.Errorf("%w: Load is %g, Target is %s, Parallel is %d, for the worker %q", queue.ErrInvalid, s.Load, s.Target, s.Parallel, s.Worker)
 	}
 	back := s == Settings{Worker: s.Worker}
 	for _, c := range []struct {

@@ -39,7 +39,7 @@ WHERE t.step > 0 AND t.kept_rows > 0 GROUP BY t.job_id ORDER BY t.job_id DESC`
 // ListTrash returns what is in the trash, job by job, newest first, of limit jobs at most. One statement.
 func ListTrash(ctx context.Context, db onerow.DB, limit int) ([]Kept, error) {
 	if limit <= 0 {
-		return nil, fmt.Errorf("%w: %d jobs at most", queue.ErrInvalidConfig, limit)
+		return nil, fmt.Errorf("%w: %d jobs at most", queue.ErrInvalid, limit)
 	}
 	return readAll(ctx, db, "cascade: list the trash", sqlTrash, []any{limit}, func(rows *sql.Rows, k *Kept) error { return k.scan(rows, &k.JobID) })
 }
@@ -115,7 +115,7 @@ FROM (SELECT cut, IF(step > 0, kept_rows, 0) AS kept_rows, error IS NOT NULL AS 
 // up to a batch of rows. One statement.
 func ReadTrashSize(ctx context.Context, db onerow.DB, limit int) (s TrashSize, err error) {
 	if limit <= 0 {
-		return s, fmt.Errorf("%w: %d steps at most", queue.ErrInvalidConfig, limit)
+		return s, fmt.Errorf("%w: %d steps at most", queue.ErrInvalid, limit)
 	}
 	var steps int64
 	if err := onerow.QueryRow(ctx, db, sqlTrashSize, []any{limit}, &steps, &s.Rows, &s.References, &s.Stuck, &s.Expired); err != nil {

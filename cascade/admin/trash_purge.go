@@ -55,7 +55,7 @@ type assetStore interface {
 // least. It may run beside everything and beside itself, and be called again after any error.
 func PurgeTrash(ctx context.Context, db onerow.DB, plan schema.Plan, assets assetStore, limit int) (purged int64, err error) {
 	if limit <= 0 {
-		return 0, fmt.Errorf("%w: %d at most", queue.ErrInvalidConfig, limit)
+		return 0, fmt.Errorf("%w: %d at most", queue.ErrInvalid, limit)
 	}
 	p := trashPurge{db: db, assets: assets, columns: map[string]string{}}
 	for _, n := range plan.Nodes() {

@@ -67,7 +67,7 @@ type Loop struct {
 //
 // Statements: 10 of the catalog, 1 for the root, then, per edge and table of the child,
 // 1 for 200 parents. Errors: [schema.ErrInvalidPlan], [schema.ErrUnknownResource],
-// [onerow.ErrInvalidKey], [queue.ErrInvalidDeletion] for a table whose rows stay; a table without an index
+// [onerow.ErrInvalidKey], [queue.ErrInvalid] for a table whose rows stay; a table without an index
 // by which its rows can be found is refused.
 func DryRun(ctx context.Context, db onerow.DB, plan schema.Plan, resource, encodedID string, limit int, onProgress func(Estimate)) (e Estimate, err error) {
 	defer func() {
@@ -82,7 +82,7 @@ func DryRun(ctx context.Context, db onerow.DB, plan schema.Plan, resource, encod
 	case err != nil:
 		return e, err
 	case node.Stays:
-		return e, fmt.Errorf("%w: the plan says that rows of %q stay", queue.ErrInvalidDeletion, resource)
+		return Estimate{}, fmt.Errorf("%w: the plan says that rows of %q stay", queue.ErrInvalid, resource)
 	}
 	g, err := readGraph(ctx, db, plan)
 	if err != nil {

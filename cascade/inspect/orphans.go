@@ -68,7 +68,7 @@ const (
 // and per 500 missing rows of a page 1 for their jobs.
 // Where text refers to keys of another type, 1 more per 500 asks for the rows above, and up to
 // 500 where a collation takes keys for each other.
-// Errors: [schema.ErrInvalidPlan], [schema.ErrUnknownResource], [queue.ErrInvalidConfig] for a position that
+// Errors: [schema.ErrInvalidPlan], [schema.ErrUnknownResource], [queue.ErrInvalid] for a position that
 // is none of this search, and what workers say of a plan that does not fit the tables. A table that lacks the
 // index is refused.
 func Orphans(ctx context.Context, db onerow.DB, plan schema.Plan, o OrphanOptions, fn func(Orphan) error) (err error) {

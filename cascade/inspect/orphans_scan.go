@@ -118,7 +118,7 @@ func (s *orphanScan) position(after rowkey.Place) string {
 	return cursorText{s.Name, s.name(), after}.encode()
 }
 
-var errCursor = fmt.Errorf("%w: not a position of this search for orphans", queue.ErrInvalidConfig)
+var errCursor = fmt.Errorf("%w: not a position of this search for orphans", queue.ErrInvalid)
 
 // startAt drops the scans before the position.
 func startAt(scans *[]orphanScan, position string) (rowkey.Place, error) {

@@ -256,7 +256,7 @@ func TestOrphansPages(t *testing.T) {
 		t.Errorf("%d: %q", len(lines), lines)
 	}
 	for _, wrong := range []string{"x", "eyJ0Ijoibm90ZSJ9", cursorText{"note", "project_id → project", rowkey.Place{"1 OR 1=1"}}.encode()} {
-		if err := Orphans(t.Context(), db, forest, OrphanOptions{After: wrong}, func(Orphan) error { return nil }); !errors.Is(err, queue.ErrInvalidConfig) {
+		if err := Orphans(t.Context(), db, forest, OrphanOptions{After: wrong}, func(Orphan) error { return nil }); !errors.Is(err, queue.ErrInvalid) {
 			t.Errorf("%q: %v", wrong, err)
 		}
 	}

@@ -77,7 +77,7 @@ func NewWorker(ctx context.Context, a *shell.App, plan schema.Plan, f WorkFlags,
 		return nil, err
 	}
 	w.Worker, err = cascade.NewWorker(db, plan, c)
-	if errors.Is(err, queue.ErrInvalidConfig) {
+	if errors.Is(err, queue.ErrInvalid) {
 		err = usage.Mark(err)
 	}
 	return w, err

@@ -69,7 +69,7 @@ func (c *Orphans) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *s
 	switch {
 	case errors.Is(err, schema.ErrUnknownResource):
 		return usage.Errorf("--table: the plan has no resource or table %q; it has %s", c.Table, strings.Join(plan.Names(), ", "))
-	case errors.Is(err, queue.ErrInvalidConfig):
+	case errors.Is(err, queue.ErrInvalid):
 		return usage.Errorf("--after is not a position that this command has printed for this plan and --table")
 	}
 	err = fit.Explained(ctx, db, plan, err)
