@@ -70,8 +70,8 @@ SELECT id, 0, '', '', 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 400 DAY F
 // becomes of an open job. One statement, 2 where some keep nothing.
 func insertJobs(ctx context.Context, tx *onerow.Tx, deletions []Deletion, first int64, merge string) (sql.Result, error) {
 	rows, args, logged := make([]string, len(deletions)), make([]any, 0, 6*len(deletions)), 0
-	var bare []string // that keep nothing
-	var bareArgs []any
+	var keepNothing []string
+	var keepArgs []any
 	for i, d := range deletions {
 		rows[i] = sqlEnqueueRow
 		id, nth := d.ID, 0
@@ -81,12 +81,12 @@ func insertJobs(ctx context.Context, tx *onerow.Tx, deletions []Deletion, first 
 		}
 		args = append(args, d.Resource, []byte(d.ResourceID), id, nth, string(d.state()), d.Grace.Microseconds())
 		if d.NoTrash {
-			bare, bareArgs = append(bare, sqlKeepNothingRow), append(bareArgs, d.Resource, []byte(d.ResourceID))
+			keepNothing, keepArgs = append(keepNothing, sqlKeepNothingRow), append(keepArgs, d.Resource, []byte(d.ResourceID))
 		}
 	}
 	res, err := tx.ExecContext(ctx, sqlEnqueue+strings.Join(rows, ", ")+merge, args...)
-	if err == nil && len(bare) > 0 {
-		_, err = tx.ExecContext(ctx, sqlKeepNothing+strings.Join(bare, " OR ")+sqlKeepNothingMore, bareArgs...)
+	if err == nil && len(keepNothing) > 0 {
+		_, err = tx.ExecContext(ctx, sqlKeepNothing+strings.Join(keepNothing, " OR ")+sqlKeepNothingMore, keepArgs...)
 	}
 	return res, err
 }

@@ -57,7 +57,7 @@ var (
 
 // Get returns the job with its counts, or [ErrNoJob]. One statement.
 func Get(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
-	return one(ctx, db, sqlGet, fmt.Sprint(jobID), jobID)
+	return readOne(ctx, db, sqlGet, fmt.Sprint(jobID), jobID)
 }
 
 // answer is Get for what a verb returns: in a caller's transaction, whose snapshot may be older than
@@ -67,12 +67,12 @@ func answer(ctx context.Context, tx *onerow.Tx, jobID int64) (Job, error) {
 	if tx.Joined() {
 		query = sqlGetCurrent
 	}
-	return one(ctx, tx, query, fmt.Sprint(jobID), jobID)
+	return readOne(ctx, tx, query, fmt.Sprint(jobID), jobID)
 }
 
-// one reads the open job, else the finished one, that both parts of the statement find by their arguments,
+// readOne reads the open job, else the finished one, that both parts of the statement find by their arguments,
 // which are the same; name says in errors which job that is.
-func one(ctx context.Context, db onerow.DB, query, name string, args ...any) (Job, error) {
+func readOne(ctx context.Context, db onerow.DB, query, name string, args ...any) (Job, error) {
 	var all []any
 	for range 2 * (1 + len(sqlFigure)) {
 		all = append(all, args...)
@@ -111,7 +111,7 @@ func Find(ctx context.Context, db onerow.DB, resource, resourceID string) (Job, 
 	if _, ok := db.(*onerow.Tx); ok {
 		query = sqlFindCurrent
 	}
-	return one(ctx, db, query, "of "+resource+" "+resourceID, resource, []byte(resourceID))
+	return readOne(ctx, db, query, "of "+resource+" "+resourceID, resource, []byte(resourceID))
 }
 
 // readFigures fills in the figures of jobs. They are read by the keys that sqlFigure names. One statement,
