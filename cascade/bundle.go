@@ -119,11 +119,7 @@ func (b *bundle) run(ctx context.Context) error {
 		if b.tallies, ended, full, err = roots.Drop(ctx, tx, limit); err != nil {
 			return err
 		}
-		counted := make([]queue.Counted, len(b.jobs))
-		for i, job := range b.jobs {
-			counted[i] = queue.Counted{JobID: job.ID, Ended: ended[i], Deleted: b.tallies[i].Deleted, Detached: b.tallies[i].Detached}
-		}
-		err = b.claim.Note(ctx, tx, b.graph.Fingerprint, counted)
+		err = b.note(ctx, tx, ended)
 		spent = time.Since(proved)
 		return err
 	})
