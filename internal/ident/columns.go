@@ -1,5 +1,10 @@
 package ident
 
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
 // The columns that the toolkit gives a resource's tables, beside those that the resource names itself.
 const (
 	ColStemKey     = "stem_key"     // name key without its copy token
@@ -20,3 +25,18 @@ const (
 	ColTrashStep = "onerow_step" // how many statements of the job had kept rows before
 	ColTrashLost = "onerow_lost" // over which edges the row referred to one that was not there; 0: over none
 )
+
+// trashPrefix begins the names of trash tables.
+const trashPrefix = "onerow_trash_"
+
+// TrashTable is the name of the table that keeps the deleted rows of a table. A long name is cut and ends
+// with eight digits of its hash.
+func TrashTable(table string) string {
+	name := []rune(trashPrefix + table)
+	if len(name) <= maxLen {
+		return string(name)
+	}
+	sum := sha256.Sum256([]byte(table))
+	digits := "_" + hex.EncodeToString(sum[:4])
+	return string(name[:maxLen-len(digits)]) + digits
+}
