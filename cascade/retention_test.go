@@ -14,6 +14,7 @@ import (
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/zonetest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
@@ -104,7 +105,7 @@ func left(t testing.TB, db *sql.DB, table string) string {
 	if column == "" {
 		column = "id"
 	}
-	if err := db.QueryRowContext(t.Context(), "SELECT GROUP_CONCAT("+column+" ORDER BY "+column+") FROM "+schema.Quote(table)).Scan(&ids); err != nil {
+	if err := db.QueryRowContext(t.Context(), "SELECT GROUP_CONCAT("+column+" ORDER BY "+column+") FROM "+ident.Quote(table)).Scan(&ids); err != nil {
 		t.Fatal(err)
 	}
 	return ids.String

@@ -14,6 +14,7 @@ import (
 	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/schema"
@@ -35,7 +36,7 @@ func keptWorkflow(t *testing.T, dsn string, w crashtest.Workflow) crashtest.Work
 	w.Ignore = append(w.Ignore, "onerow_trash")
 	w.Empty = append(w.Empty, "onerow_trash")
 	for _, table := range keptForest().Kept() {
-		w.Ignore, w.Empty = append(w.Ignore, schema.TrashTable(table)), append(w.Empty, schema.TrashTable(table))
+		w.Ignore, w.Empty = append(w.Ignore, ident.TrashTable(table)), append(w.Empty, ident.TrashTable(table))
 	}
 	return w
 }
@@ -109,7 +110,7 @@ func TestCrashTrash(t *testing.T) {
 				counts[k.Table] = k.Rows
 				var n int64
 				if err == nil {
-					err = db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+schema.Quote(schema.TrashTable(k.Table))).Scan(&n)
+					err = db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+ident.Quote(ident.TrashTable(k.Table))).Scan(&n)
 				}
 				if err == nil && n != k.Rows {
 					err = fmt.Errorf("%d rows of %s are in the trash, noted are %d", n, k.Table, k.Rows)

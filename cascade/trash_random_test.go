@@ -13,6 +13,7 @@ import (
 
 	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
@@ -157,7 +158,7 @@ func createTrash(ctx context.Context, db *sql.DB, plan schema.Plan) error {
 
 func dropTrash(ctx context.Context, db *sql.DB, plan schema.Plan) (err error) {
 	for _, table := range plan.Kept() {
-		if _, e := db.ExecContext(ctx, "DROP TABLE IF EXISTS "+schema.Quote(schema.TrashTable(table))); e != nil {
+		if _, e := db.ExecContext(ctx, "DROP TABLE IF EXISTS "+ident.Quote(ident.TrashTable(table))); e != nil {
 			err = e
 		}
 	}

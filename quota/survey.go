@@ -66,7 +66,7 @@ func statementsFor(r schema.Resource) statements {
 	owned := func(alias string) string {
 		var conditions []string
 		for _, column := range r.Owners() {
-			conditions = append(conditions, alias+schema.Quote(column)+" = ?")
+			conditions = append(conditions, alias+ident.Quote(column)+" = ?")
 		}
 		return strings.Join(conditions, " AND ")
 	}
@@ -74,8 +74,8 @@ func statementsFor(r schema.Resource) statements {
 	if strings.Contains(strings.ToUpper(r.IDType), "UNSIGNED") {
 		integer = "BIGINT UNSIGNED"
 	}
-	fill := strings.NewReplacer("{table}", schema.Quote(r.Active), "{id}", schema.Quote(r.ID), "{owner}", owned(""),
-		"{flag}", schema.Quote(r.Quota.Flag), "{by}", schema.Quote(r.Quota.By),
+	fill := strings.NewReplacer("{table}", ident.Quote(r.Active), "{id}", ident.Quote(r.ID), "{owner}", owned(""),
+		"{flag}", ident.Quote(r.Quota.Flag), "{by}", ident.Quote(r.Quota.By),
 		"{ofOwner}", owned("t."), "{type}", integer, "{direction}", direction, "{before}", before, "{after}", after, "{notBefore}", after+"=")
 	s := statements{boundary: sqlBoundary, wrong: sqlWrong, all: sqlAll, flip: sqlFlip, flipListed: sqlFlipListed}
 	if r.Quota.By == r.ID {

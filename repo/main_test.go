@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/repo"
@@ -134,7 +135,7 @@ var tables = []string{
 
 func wipe(ctx context.Context, db *sql.DB) error {
 	for _, table := range tables {
-		if _, err := db.ExecContext(ctx, "DELETE FROM "+schema.Quote(table)); err != nil {
+		if _, err := db.ExecContext(ctx, "DELETE FROM "+ident.Quote(table)); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
@@ -79,7 +80,7 @@ func contents(t *testing.T, db *sql.DB) string {
 	t.Helper()
 	var b strings.Builder
 	for _, table := range tables {
-		rows, err := db.QueryContext(t.Context(), "SELECT * FROM "+schema.Quote(table))
+		rows, err := db.QueryContext(t.Context(), "SELECT * FROM "+ident.Quote(table))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cascade/recover"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/catalog"
@@ -159,7 +160,7 @@ func TestNoTrash(t *testing.T) {
 		t.Errorf("%d rows are left", n)
 	}
 	for _, table := range kept.Kept() {
-		if n := count(t, db, "SELECT COUNT(*) FROM "+schema.Quote(schema.TrashTable(table))); n != 0 {
+		if n := count(t, db, "SELECT COUNT(*) FROM "+ident.Quote(ident.TrashTable(table))); n != 0 {
 			t.Errorf("%d rows of %s are in the trash", n, table)
 		}
 	}

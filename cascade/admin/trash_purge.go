@@ -121,7 +121,7 @@ type expiredStep struct {
 
 // of is the rows of the step, by the primary key of the trash table.
 func (s expiredStep) of() string {
-	return schema.Quote(schema.TrashTable(s.table)) + " AS k FORCE INDEX (PRIMARY) WHERE k." + ident.ColTrashJob + " = " + strconv.FormatInt(s.job, 10) +
+	return ident.Quote(ident.TrashTable(s.table)) + " AS k FORCE INDEX (PRIMARY) WHERE k." + ident.ColTrashJob + " = " + strconv.FormatInt(s.job, 10) +
 		" AND k." + ident.ColTrashStep + " = " + strconv.FormatInt(s.step, 10)
 }
 

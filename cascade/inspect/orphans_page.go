@@ -13,7 +13,6 @@ import (
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/rowkey"
-	"github.com/onerow/onerow/schema"
 )
 
 // orphanPageOf is what a page has brought.
@@ -34,7 +33,7 @@ const sqlOrphanPage = `SELECT %s, %s, g.entries, %s FROM (
 
 func (s *orphanScan) pageSQL(after rowkey.Place, size int) string {
 	walk := s.Scan.Columns
-	where := s.Scan.Lead + schema.Quote(walk.Names()[0]) + " IS NOT NULL"
+	where := s.Scan.Lead + ident.Quote(walk.Names()[0]) + " IS NOT NULL"
 	if after != nil {
 		where += " AND " + walk.After("", after)
 	}

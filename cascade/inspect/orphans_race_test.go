@@ -11,8 +11,8 @@ import (
 	"github.com/onerow/onerow/cascade/internal/foresttest"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/racetest"
-	"github.com/onerow/onerow/schema"
 )
 
 // TestOrphansOfMovingParents: a row that moves between its tables all the time is never
@@ -40,7 +40,7 @@ func TestOrphansOfMovingParents(t *testing.T) {
 						if err != nil {
 							return err
 						}
-						_, err = tx.ExecContext(ctx, "DELETE FROM "+schema.Quote(move[0]))
+						_, err = tx.ExecContext(ctx, "DELETE FROM "+ident.Quote(move[0]))
 						return err
 					})
 					if ctx.Err() != nil {
@@ -87,7 +87,7 @@ func TestEnqueueOrphansCrash(t *testing.T) {
 				Setup: func(ctx context.Context, db *sql.DB) error {
 					var errs []error
 					for _, table := range []string{"project", "onerow_job", "onerow_deletion"} {
-						_, err := db.ExecContext(ctx, "DELETE FROM "+schema.Quote(table))
+						_, err := db.ExecContext(ctx, "DELETE FROM "+ident.Quote(table))
 						errs = append(errs, err)
 					}
 					return errors.Join(append(errs, foresttest.InsertRow(ctx, db, "project", map[string]any{"id": 2, "user_id": 7}))...)

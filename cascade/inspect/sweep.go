@@ -10,6 +10,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/dbtime"
 	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -144,7 +145,7 @@ func newSweep(ctx context.Context, db onerow.DB, plan schema.Plan, store AssetSt
 				s.chunk, s.seen.Unindexed = sweepBigChunk, append(s.seen.Unindexed, t.Name)
 			}
 			if found.Trash != nil {
-				s.chunk, s.seen.Unindexed = sweepBigChunk, append(s.seen.Unindexed, schema.TrashTable(t.Name))
+				s.chunk, s.seen.Unindexed = sweepBigChunk, append(s.seen.Unindexed, ident.TrashTable(t.Name))
 			}
 			s.tables = append(s.tables, t)
 		}

@@ -59,7 +59,7 @@ func assetPlan(plan schema.Plan) (only schema.Plan) {
 
 func newAssetTable(found *graph.Table, grace time.Duration) assetTable {
 	kind := strings.ToLower(found.Asset.Type)
-	t := assetTable{Table: found, asset: schema.Quote(found.Asset.Name)}
+	t := assetTable{Table: found, asset: ident.Quote(found.Asset.Name)}
 	t.bytes = strings.HasSuffix(kind, "binary") || strings.HasSuffix(kind, "blob")
 	t.plain = t.bytes || strings.EqualFold(found.Asset.Charset, "utf8mb4")
 	if found.Node.Managed {

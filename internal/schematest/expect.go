@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -138,14 +139,14 @@ func follow(ctx context.Context, db *sql.DB, s Snapshot, l link) (map[place][]pl
 	}
 	var on []string
 	for i := range l.columns {
-		on = append(on, "c."+schema.Quote(l.columns[i])+" = p."+schema.Quote(l.references[i]))
+		on = append(on, "c."+ident.Quote(l.columns[i])+" = p."+ident.Quote(l.references[i]))
 	}
 	var args []any
 	for _, column := range slices.Sorted(maps.Keys(l.when)) {
-		on, args = append(on, "c."+schema.Quote(column)+" = ?"), append(args, l.when[column])
+		on, args = append(on, "c."+ident.Quote(column)+" = ?"), append(args, l.when[column])
 	}
-	query := "SELECT " + casts("p", parent.Key) + ", " + casts("c", child.Key) + " FROM " + schema.Quote(l.child) + " c JOIN " +
-		schema.Quote(l.parent) + " p ON " + strings.Join(on, " AND ")
+	query := "SELECT " + casts("p", parent.Key) + ", " + casts("c", child.Key) + " FROM " + ident.Quote(l.child) + " c JOIN " +
+		ident.Quote(l.parent) + " p ON " + strings.Join(on, " AND ")
 	places := func(table string, c *Contents) map[string]place {
 		m := map[string]place{}
 		for i, r := range c.Rows {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/internal/ident"
 )
 
 // Snapshot is every row of the tables that are not the toolkit's own, by table.
@@ -89,7 +89,7 @@ func Read(ctx context.Context, db *sql.DB) (Snapshot, error) {
 func (s Snapshot) Again(ctx context.Context, db *sql.DB) (Snapshot, error) {
 	now := Snapshot{}
 	for table, c := range s {
-		rows, err := readRows(ctx, db, "SELECT "+casts("t", c.Columns)+" FROM "+schema.Quote(table)+" t", len(c.Columns))
+		rows, err := readRows(ctx, db, "SELECT "+casts("t", c.Columns)+" FROM "+ident.Quote(table)+" t", len(c.Columns))
 		if err != nil {
 			return nil, fmt.Errorf("schematest: read %s: %w", table, err)
 		}
@@ -102,9 +102,9 @@ func (s Snapshot) Again(ctx context.Context, db *sql.DB) (Snapshot, error) {
 func casts(alias string, columns []string) string {
 	parts := make([]string, len(columns))
 	for i, c := range columns {
-		parts[i] = "CAST(" + alias + "." + schema.Quote(c) + " AS BINARY)"
+		parts[i] = "CAST(" + alias + "." + ident.Quote(c) + " AS BINARY)"
 		if strings.HasPrefix(c, MarkPrefix) {
-			parts[i] = "IF(" + alias + "." + schema.Quote(c) + " IS NULL, NULL, '" + markValue + "')"
+			parts[i] = "IF(" + alias + "." + ident.Quote(c) + " IS NULL, NULL, '" + markValue + "')"
 		}
 	}
 	return strings.Join(parts, ", ")

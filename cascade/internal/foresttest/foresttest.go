@@ -14,6 +14,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
@@ -98,9 +99,9 @@ func InsertRow(ctx context.Context, db onerow.DB, table string, values map[strin
 		columns, marks = columns+", archived_at", marks+", UTC_TIMESTAMP(6)"
 	}
 	for column, v := range values {
-		columns, marks, args = columns+", "+schema.Quote(column), marks+", ?", append(args, v)
+		columns, marks, args = columns+", "+ident.Quote(column), marks+", ?", append(args, v)
 	}
-	_, err := db.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", schema.Quote(table), columns, marks), args...)
+	_, err := db.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", ident.Quote(table), columns, marks), args...)
 	return err
 }
 
@@ -169,7 +170,7 @@ func Rows(t testing.TB, db *sql.DB, id int64) map[string]int64 {
 			if r.Parent.Resource == "project" {
 				lo, hi = id, id+1
 			}
-			n := dbtest.Scan[int64](t, db, fmt.Sprintf("SELECT COUNT(*) FROM %s WHERE %s >= %d AND %[2]s < %[4]d", schema.Quote(table), schema.Quote(column), lo, hi))
+			n := dbtest.Scan[int64](t, db, fmt.Sprintf("SELECT COUNT(*) FROM %s WHERE %s >= %d AND %[2]s < %[4]d", ident.Quote(table), ident.Quote(column), lo, hi))
 			if n > 0 {
 				rows[table] = n
 			}

@@ -32,6 +32,13 @@ type Due struct {
 	rest   rowkey.Codec // the index's other columns; Width() 0: none
 }
 
+// newDue never fails: that no row can be found is no reason for jobs to wait.
+func newDue(t *Table, cat *catalog.Catalog) *Due {
+	d := &Due{Policy: *t.Node.Retention, table: t, column: ident.Quote(t.Node.Retention.Column)}
+	d.Err = d.read(t, cat)
+	return d
+}
+
 // errDue says that a policy does not fit the table.
 var errDue = errors.New("the plan's retention does not fit the database")
 
@@ -56,7 +63,7 @@ func (d *Due) read(t *Table, cat *catalog.Catalog) (err error) {
 	if !ok {
 		return fmt.Errorf("%w: no index of %q begins with %q; cascade-worker verify prints one", errDue, t.Name, name)
 	}
-	d.index = " FORCE INDEX (" + schema.Quote(index) + ")"
+	d.index = " FORCE INDEX (" + ident.Quote(index) + ")"
 	if len(columns) > 1 {
 		d.rest, err = rowkey.New(cat, t.Name, columns[1:])
 		d.rest = d.rest.Ordered()
@@ -148,7 +155,7 @@ func (d *Due) Page(ctx context.Context, db onerow.DB, at time.Time, after *DueRo
 	if d.rest.Width() > 0 {
 		columns = append(columns, d.rest.Select(""))
 		for _, name := range d.rest.Names() {
-			order += ", " + schema.Quote(name)
+			order += ", " + ident.Quote(name)
 		}
 	}
 	query := ident.InUTC("SELECT " + strings.Join(columns, ", ") + d.from(after) + " AND " + d.dated() + fmt.Sprintf(" ORDER BY %s LIMIT %d", order, size))

@@ -130,7 +130,7 @@ func newGraph(plan schema.Plan, cat *catalog.Catalog, indexes indexes) (*Graph, 
 func newNode(declared schema.Node, cat *catalog.Catalog) (*Node, error) {
 	n := &Node{Node: declared, Owned: ownerStays(declared)}
 	for i, name := range declared.Tables {
-		t := &Table{Name: name, Active: i == 0, Node: n, From: schema.Quote(name)}
+		t := &Table{Name: name, Active: i == 0, Node: n, From: ident.Quote(name)}
 		if _, ok := cat.Column(name, declared.Key[0]); !ok {
 			return nil, noColumn(name, declared.Key[0])
 		}
@@ -174,14 +174,14 @@ func newTrash(declared schema.Node, table string, cat *catalog.Catalog) (*Trash,
 	if err != nil {
 		return nil, err
 	}
-	t := &Trash{From: schema.Quote(schema.TrashTable(table)), Columns: ident.Quotes(names...), names: names, Keep: time.Duration(declared.Trash), lost: map[*Edge]string{}, bits: map[*Edge]int{}}
+	t := &Trash{From: ident.Quote(ident.TrashTable(table)), Columns: ident.Quotes(names...), names: names, Keep: time.Duration(declared.Trash), lost: map[*Edge]string{}, bits: map[*Edge]int{}}
 	for _, column := range cat.Columns(table) {
 		if column.Moves {
-			t.Moves = append(t.Moves, schema.Quote(column.Name))
+			t.Moves = append(t.Moves, ident.Quote(column.Name))
 		}
 	}
-	for _, column := range cat.Columns(schema.TrashTable(table)) {
-		if own := []string{ident.ColTrashJob, ident.ColTrashStep, ident.ColTrashLost}; !slices.Contains(own, column.Name) && !contains(t.names, column.Name) {
+	for _, column := range cat.Columns(ident.TrashTable(table)) {
+		if own := []string{ident.ColTrashJob, ident.ColTrashStep, ident.ColTrashLost}; !slices.Contains(own, column.Name) && !t.Has([]string{column.Name}) {
 			t.Dropped = append(t.Dropped, column.Name)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/fault"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/catalog"
 )
@@ -18,7 +19,7 @@ func Read(ctx context.Context, db onerow.DB, plan schema.Plan) (*Graph, error) {
 		tables = append(tables, n.Tables...)
 	}
 	for _, name := range plan.Kept() {
-		tables = append(tables, schema.TrashTable(name))
+		tables = append(tables, ident.TrashTable(name))
 	}
 	cat, err := catalog.Read(ctx, db, tables...)
 	if err != nil {

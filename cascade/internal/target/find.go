@@ -96,9 +96,9 @@ func (f Finder) read(ctx context.Context, db onerow.DB, keys []rowkey.Key, row f
 		case f.Node.Managed && i == 0:
 			from = "'" + queue.FromOperator + "', NULL"
 		case f.Node.Managed:
-			from = fmt.Sprintf("IF(%s IS NULL, '"+queue.FromOperator+"', 'archive'), %[1]s", schema.Quote(ident.ColDeletionID))
+			from = fmt.Sprintf("IF(%s IS NULL, '"+queue.FromOperator+"', 'archive'), %[1]s", ident.Quote(ident.ColDeletionID))
 		}
-		parts[i] = fmt.Sprintf("SELECT %s, %s FROM %s AS t WHERE %s", list, from, schema.Quote(table), f.Key.In("t", keys))
+		parts[i] = fmt.Sprintf("SELECT %s, %s FROM %s AS t WHERE %s", list, from, ident.Quote(table), f.Key.In("t", keys))
 	}
 	return graph.ReadColumns(ctx, db, f.Key, strings.Join(parts, " UNION ALL "), nil, func(key rowkey.Key, values []sql.NullString) (err error) {
 		owners, found := values[:f.owner.Width()], values[f.owner.Width():]

@@ -11,7 +11,6 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/schematest"
-	"github.com/onerow/onerow/schema"
 )
 
 // row is one row, wherever it is.
@@ -103,7 +102,7 @@ func (w *world) look(ctx context.Context) error {
 			if err != nil || t.unkept[node] {
 				continue
 			}
-			shown := schema.Quote(schema.TrashTable(table))
+			shown := ident.Quote(ident.TrashTable(table))
 			query := "SELECT k." + schematest.NumberColumn + ", cut, " + alive + " FROM " + shown + " AS k JOIN onerow_trash AS s ON s.job_id = k." + ident.ColTrashJob +
 				" AND s.step = k." + ident.ColTrashStep + " WHERE s.job_id = ? AND s.step > 0 AND s.kept_rows > 0"
 			err = onerow.Query(ctx, w.db, query, []any{w.job}, func(rows *sql.Rows) error {

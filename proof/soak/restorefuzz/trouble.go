@@ -11,8 +11,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/schematest"
-	"github.com/onerow/onerow/schema"
 )
 
 // strangerNumber is that of the first stranger.
@@ -117,7 +117,7 @@ func (w *world) handmade(ctx context.Context) error {
 		return nil
 	}
 	table := kept[w.r.IntN(len(kept))]
-	query := "DELETE FROM " + schema.Quote(schema.TrashTable(table)) //nolint:gosec // quoted
+	query := "DELETE FROM " + ident.Quote(ident.TrashTable(table)) //nolint:gosec // quoted
 	if w.r.IntN(3) > 0 {
 		query += fmt.Sprintf(" WHERE %s %% %d = 0", schematest.NumberColumn, 2+w.r.IntN(6))
 	}
@@ -136,7 +136,7 @@ func (w *world) above(ctx context.Context) error {
 				continue
 			}
 			done[ref.To] = true
-			query := "DELETE FROM " + schema.Quote(at.table) + " WHERE " + schematest.NumberColumn + " = " + ref.To.Number
+			query := "DELETE FROM " + ident.Quote(at.table) + " WHERE " + schematest.NumberColumn + " = " + ref.To.Number
 			if err := w.perhaps(ctx, query); err != nil {
 				return err
 			}
@@ -162,13 +162,13 @@ func (w *world) touch(ctx context.Context) error {
 				var set []string
 				for _, c := range ref.Columns {
 					if !is.cells[c].Valid {
-						set = append(set, "t."+schema.Quote(c)+" = o."+schema.Quote(c))
+						set = append(set, "t."+ident.Quote(c)+" = o."+ident.Quote(c))
 					}
 				}
 				if len(set) == 0 {
 					continue
 				}
-				query := "UPDATE " + schema.Quote(is.table) + " AS t JOIN " + schema.Quote(from.table) + " AS o ON t." + schematest.NumberColumn + " = " + n.Number +
+				query := "UPDATE " + ident.Quote(is.table) + " AS t JOIN " + ident.Quote(from.table) + " AS o ON t." + schematest.NumberColumn + " = " + n.Number +
 					" AND o." + schematest.NumberColumn + " = " + other.Number + " SET " + strings.Join(set, ", ")
 				if err := w.perhaps(ctx, query); err != nil {
 					return err
@@ -188,7 +188,7 @@ func (w *world) columns(ctx context.Context) error {
 		return nil
 	}
 	table := kept[w.r.IntN(len(kept))]
-	tables := []string{table, schema.TrashTable(table)}
+	tables := []string{table, ident.TrashTable(table)}
 	var change string
 	switch w.r.IntN(4) {
 	case 0:
@@ -201,7 +201,7 @@ func (w *world) columns(ctx context.Context) error {
 		change = "MODIFY COLUMN " + schematest.NumberColumn + " BIGINT NOT NULL"
 	}
 	for _, name := range tables {
-		if _, err := w.db.ExecContext(ctx, "ALTER TABLE "+schema.Quote(name)+" "+change); err != nil {
+		if _, err := w.db.ExecContext(ctx, "ALTER TABLE "+ident.Quote(name)+" "+change); err != nil {
 			return err //nolint:wrapcheck // it says all
 		}
 	}
@@ -221,7 +221,7 @@ func (w *world) forget(context.Context) error {
 func (w *world) clean(ctx context.Context) (err error) {
 	for _, tables := range w.Tables() {
 		for _, table := range tables {
-			_, e := w.db.ExecContext(ctx, "DROP TABLE IF EXISTS "+schema.Quote(schema.TrashTable(table)))
+			_, e := w.db.ExecContext(ctx, "DROP TABLE IF EXISTS "+ident.Quote(ident.TrashTable(table)))
 			err = errors.Join(err, e)
 		}
 	}

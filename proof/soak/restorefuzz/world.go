@@ -14,6 +14,7 @@ import (
 	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cascade/recover"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/catalog"
@@ -92,7 +93,7 @@ func (w *world) run(ctx context.Context) error {
 	w.say("the strangers went")
 	for _, n := range slices.Backward(strangers) {
 		for _, table := range w.Tables()[n.Node] {
-			if err := w.perhaps(ctx, "DELETE FROM "+schema.Quote(table)+" WHERE "+schematest.NumberColumn+" = "+n.Number); err != nil {
+			if err := w.perhaps(ctx, "DELETE FROM "+ident.Quote(table)+" WHERE "+schematest.NumberColumn+" = "+n.Number); err != nil {
 				return err
 			}
 		}

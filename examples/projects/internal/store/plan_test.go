@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
-	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema/planfile"
 )
 
@@ -91,7 +91,7 @@ func migrationText() string {
 	}
 	for _, r := range Plan().Resources {
 		for _, table := range r.Tables() {
-			down.WriteString("DROP TABLE IF EXISTS " + schema.Quote(table) + ";\n")
+			down.WriteString("DROP TABLE IF EXISTS " + ident.Quote(table) + ";\n")
 		}
 	}
 	return "-- +goose NO TRANSACTION\n-- +goose Up\n-- Generated from the plan in plan.go: go test -C examples ./projects/internal/store -run TestGenerated -update\n" +
