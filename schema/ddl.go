@@ -29,13 +29,13 @@ func (r Resource) ddl() []string {
 	for _, t := range r.Shape() {
 		var lines []string
 		for _, c := range t.Columns {
-			lines = append(lines, "  "+Quote(c.Name)+" "+c.Type)
+			lines = append(lines, "  "+ident.Quote(c.Name)+" "+c.Type)
 		}
 		for _, index := range t.Indexes {
 			lines = append(lines, "  "+index.DDL())
 		}
 		stmts = append(stmts, fmt.Sprintf("CREATE TABLE %s (\n%s\n) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4",
-			Quote(t.Name), strings.Join(lines, ",\n")))
+			ident.Quote(t.Name), strings.Join(lines, ",\n")))
 	}
 	return stmts
 }

@@ -3,7 +3,6 @@ package schema
 import (
 	"cmp"
 
-	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/schema/internal/shape"
@@ -243,9 +242,6 @@ func (r Resource) Shared() []string {
 	}
 	return names
 }
-
-// Quote returns a table or column name as an SQL identifier.
-func Quote(name string) string { return ident.Quote(name) }
 
 // State is in which of its two tables a row is.
 type State string

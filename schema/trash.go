@@ -1,8 +1,6 @@
 package schema
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -54,24 +52,6 @@ func (a Age) String() string {
 	default:
 		return d.String()
 	}
-}
-
-// trashPrefix begins the names of trash tables, and longestName is how many characters a table's name has.
-const (
-	trashPrefix = "onerow_trash_"
-	longestName = 64
-)
-
-// TrashTable is the name of the table that keeps the deleted rows of a table. A long name is cut and ends
-// with eight digits of its hash.
-func TrashTable(table string) string {
-	name := []rune(trashPrefix + table)
-	if len(name) <= longestName {
-		return string(name)
-	}
-	sum := sha256.Sum256([]byte(table))
-	digits := "_" + hex.EncodeToString(sum[:4])
-	return string(name[:longestName-len(digits)]) + digits
 }
 
 // Kept are the tables of the plan whose deleted rows are kept.

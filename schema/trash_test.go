@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/onerow/onerow/schema"
 )
@@ -35,17 +34,5 @@ func TestNoTrash(t *testing.T) {
 		Tables: []schema.Table{{Name: "kept too", Key: []string{"id"}}, {Name: "gone too", Key: []string{"id"}, Trash: schema.NoTrash}}}
 	if got := plan.Kept(); !slices.Equal(got, []string{"kept", "kept too"}) {
 		t.Errorf("%q", got)
-	}
-}
-
-// TestTrashTable: names fit, and two tables never share one.
-func TestTrashTable(t *testing.T) {
-	long := strings.Repeat("ж", 60)
-	one, other := schema.TrashTable(long+"one"), schema.TrashTable(long+"two")
-	if one == other || utf8.RuneCountInString(one) != 64 || utf8.RuneCountInString(other) != 64 {
-		t.Errorf("%s, %s", one, other)
-	}
-	if name := schema.TrashTable("order"); name != "onerow_trash_order" {
-		t.Error(name)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/shape"
 	"github.com/onerow/onerow/schema/internal/verify"
@@ -24,7 +24,7 @@ func (a *adopter) archive(active *dict.Table) {
 	for _, x := range want.Indexes {
 		lines = append(lines, "  "+x.DDL())
 	}
-	name := schema.Quote(want.Name)
+	name := ident.Quote(want.Name)
 	a.step(Step{Name: "create_archive",
 		What:    fmt.Sprintf("Makes %s, which archived rows move to. Columns of yours are as they are in %s, without AUTO_INCREMENT and ON UPDATE.", want.Name, active.Name),
 		Cost:    "none",
@@ -42,7 +42,7 @@ func (a *adopter) archiveColumn(active *dict.Table, c shape.Column) string {
 	w := verify.Wanted(r, c)
 	toolkits := w.Is != verify.AnyType && r.KeyType(c.Name) == "" && c.Name != r.Label.Column
 	if have == nil || toolkits {
-		return schema.Quote(c.Name) + " " + c.Type
+		return ident.Quote(c.Name) + " " + c.Type
 	}
 	def, known := a.def(active, have)
 	if !known {

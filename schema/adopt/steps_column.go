@@ -47,13 +47,13 @@ func (a *adopter) addColumn(t *dict.Table, c shape.Column) {
 	kind, what := c.Type, ""
 	if !verify.Fills(c.Type) {
 		kind = nullable(c.Type)
-		a.notNull[t] = append(a.notNull[t], lastColumn{c.Name, schema.Quote(c.Name) + " " + kind, schema.Quote(c.Name) + " " + c.Type})
+		a.notNull[t] = append(a.notNull[t], lastColumn{c.Name, ident.Quote(c.Name) + " " + kind, ident.Quote(c.Name) + " " + c.Type})
 		what = "; it may be NULL until the last file: " + filledBy(r, c.Name)
 	}
 	a.step(Step{Name: "add_" + trimmed(c.Name) + a.suffix(t), What: fmt.Sprintf("Adds %s.%s%s.", t.Name, c.Name, what),
 		Cost: costInstant, Writers: noWriters, Back: backDropped,
-		Up:   change{Done: hasColumn(t.Name, c.Name), SQL: "ALTER TABLE " + schema.Quote(t.Name) + " ADD COLUMN " + schema.Quote(c.Name) + " " + kind + ", ALGORITHM=INSTANT"},
-		Down: change{Done: "NOT " + hasColumn(t.Name, c.Name), SQL: "ALTER TABLE " + schema.Quote(t.Name) + " DROP COLUMN " + schema.Quote(c.Name)}})
+		Up:   change{Done: hasColumn(t.Name, c.Name), SQL: "ALTER TABLE " + ident.Quote(t.Name) + " ADD COLUMN " + ident.Quote(c.Name) + " " + kind + ", ALGORITHM=INSTANT"},
+		Down: change{Done: "NOT " + hasColumn(t.Name, c.Name), SQL: "ALTER TABLE " + ident.Quote(t.Name) + " DROP COLUMN " + ident.Quote(c.Name)}})
 }
 
 // filledBy says who gives a new column its values.
@@ -140,7 +140,7 @@ func modify(table string, from, to dict.Definition) change {
 	}
 	return change{Done: fmt.Sprintf("EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = %s AND column_name = %s AND %s)",
 		literal(table), literal(to.Name), condition),
-		SQL: "ALTER TABLE " + schema.Quote(table) + " MODIFY COLUMN " + to.String()}
+		SQL: "ALTER TABLE " + ident.Quote(table) + " MODIFY COLUMN " + to.String()}
 }
 
 // hasColumn, hasIndex and hasTable are conditions on the catalog.

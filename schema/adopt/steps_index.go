@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
-	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/shape"
@@ -36,7 +35,7 @@ func (a *adopter) indexes(want shape.Table, have *dict.Table) {
 		a.step(Step{Name: "add_" + strings.Fields(x.Kind())[0] + "_" + trimmed(x.Name) + a.suffix(have),
 			What: fmt.Sprintf("Adds the %s %s (%s) to %s: %s.", x.Kind(), x.Name, strings.Join(x.Columns, ", "), have.Name, x.Why),
 			Cost: costIndex, Writers: writers, Back: "DROP INDEX",
-			Up:   change{Done: hasIndex(have.Name, x.Name), SQL: "ALTER TABLE " + schema.Quote(have.Name) + " ADD " + x.DDL() + ", ALGORITHM=INPLACE, LOCK=NONE"},
+			Up:   change{Done: hasIndex(have.Name, x.Name), SQL: "ALTER TABLE " + ident.Quote(have.Name) + " ADD " + x.DDL() + ", ALGORITHM=INPLACE, LOCK=NONE"},
 			Down: a.dropIndex(have, x)})
 	}
 }
@@ -59,8 +58,8 @@ func (a *adopter) lasting(want shape.Table, have *dict.Table) *dict.Table {
 // dropIndex is the way back. A server drops the index that it made for a foreign key when another one begins
 // with the same column; then the way back makes it again, for the foreign key needs one.
 func (a *adopter) dropIndex(t *dict.Table, x shape.Index) change {
-	table := schema.Quote(t.Name)
-	drop := change{Done: "NOT " + hasIndex(t.Name, x.Name), SQL: "ALTER TABLE " + table + " DROP INDEX " + schema.Quote(x.Name)}
+	table := ident.Quote(t.Name)
+	drop := change{Done: "NOT " + hasIndex(t.Name, x.Name), SQL: "ALTER TABLE " + table + " DROP INDEX " + ident.Quote(x.Name)}
 	for _, f := range a.found.Foreign {
 		if f.Schema != a.found.Name || a.found.Key(f.Table) != a.found.Key(t.Name) || !colset.StartsWith(colset.Lower(x.Columns), colset.Lower(f.Columns)) {
 			continue
@@ -71,7 +70,7 @@ func (a *adopter) dropIndex(t *dict.Table, x shape.Index) change {
 			}
 			drop.Other = fmt.Sprintf("NOT EXISTS (SELECT 1 FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = %s AND index_name <> %s AND seq_in_index = 1 AND column_name = %s)",
 				literal(t.Name), literal(x.Name), literal(f.Columns[0]))
-			drop.OtherSQL = drop.SQL + ", ADD KEY " + schema.Quote(have.Name) + " (" + ident.Quotes(f.Columns...) + ")"
+			drop.OtherSQL = drop.SQL + ", ADD KEY " + ident.Quote(have.Name) + " (" + ident.Quotes(f.Columns...) + ")"
 			return drop
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/shape"
 	"github.com/onerow/onerow/schema/internal/verify"
@@ -57,7 +57,7 @@ func (a *adopter) last(t *dict.Table) {
 			c.after = def.String()
 		}
 		names, columns = append(names, c.name), append(columns, literal(c.name))
-		empty = append(empty, schema.Quote(c.name)+" IS NULL")
+		empty = append(empty, ident.Quote(c.name)+" IS NULL")
 		up, down = append(up, "MODIFY COLUMN "+c.after), append(down, "MODIFY COLUMN "+c.before)
 	}
 	if len(names) == 0 {
@@ -68,13 +68,13 @@ func (a *adopter) last(t *dict.Table) {
 		return fmt.Sprintf("NOT EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = %s AND column_name IN (%s) AND is_nullable = '%s')",
 			literal(t.Name), strings.Join(columns, ", "), word)
 	}
-	alter := "ALTER TABLE " + schema.Quote(t.Name) + " "
+	alter := "ALTER TABLE " + ident.Quote(t.Name) + " "
 	a.step(Step{Name: "not_null" + a.suffix(t), Last: true,
 		What:    fmt.Sprintf("Makes %s of %s NOT NULL, and refuses while a row lacks one. Run cascade-worker adopt %s --backfill before it, until it finds nothing to do.", strings.Join(names, ", "), t.Name, a.Resource.Name),
 		Cost:    "the table is rebuilt beside its readers and writers: ALGORITHM=INPLACE, LOCK=NONE",
 		Writers: "it writes all of these columns with each row, and the keys of names with each new name; who cannot stops before this file",
 		Back:    "the columns may be NULL again; nothing is lost",
-		Up: change{Done: nulls("YES"), Refused: "EXISTS (SELECT 1 FROM " + schema.Quote(t.Name) + " WHERE " + strings.Join(empty, " OR ") + ")",
+		Up: change{Done: nulls("YES"), Refused: "EXISTS (SELECT 1 FROM " + ident.Quote(t.Name) + " WHERE " + strings.Join(empty, " OR ") + ")",
 			Because: "rows lack values: run cascade-worker adopt --backfill first", SQL: alter + strings.Join(up, ", ") + ", ALGORITHM=INPLACE, LOCK=NONE"},
 		Down: change{Done: nulls("NO"), SQL: alter + strings.Join(down, ", ")}})
 }

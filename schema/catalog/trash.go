@@ -24,7 +24,7 @@ func (c *Catalog) TrashDDL(p schema.Plan) ([]string, error) {
 			continue
 		}
 		for _, name := range n.Tables {
-			if c.found.Table(schema.TrashTable(name)) != nil {
+			if c.found.Table(ident.TrashTable(name)) != nil {
 				continue
 			}
 			have := c.found.Table(name)
@@ -51,14 +51,14 @@ func trashError(table, problem string) error {
 // write, or says why the trash table cannot keep them, or bring them back: a trigger that runs with an INSERT
 // is not among those that somebody has accepted.
 func (c *Catalog) TrashColumns(table string, triggers []string) ([]string, error) {
-	have, trash := c.found.Table(table), c.found.Table(schema.TrashTable(table))
+	have, trash := c.found.Table(table), c.found.Table(ident.TrashTable(table))
 	switch {
 	case have == nil:
 		return nil, fmt.Errorf("%w: there is no table %q, or the user has no right on it", schema.ErrInvalidPlan, table)
 	case trash == nil && have.TrashProblem() != "":
 		return nil, trashError(table, have.TrashProblem())
 	case trash == nil:
-		return nil, fmt.Errorf("%w: deleted rows of %q are to be kept, and there is no table %q; cascade-worker ddl --trash prints it", schema.ErrInvalidPlan, table, schema.TrashTable(table))
+		return nil, fmt.Errorf("%w: deleted rows of %q are to be kept, and there is no table %q; cascade-worker ddl --trash prints it", schema.ErrInvalidPlan, table, ident.TrashTable(table))
 	}
 	var columns []string
 	for i := range have.Columns {

@@ -92,9 +92,9 @@ func propose(t *dict.Table, c *dict.Column, to *dict.Table, key *dict.Column, wh
 		p.Evidence = append(p.Evidence, fmt.Sprintf("a %s refers to a %s", c.Full, key.Full))
 	}
 	if !leads(t, c) {
-		p.Evidence = append(p.Evidence, fmt.Sprintf("no index: ALTER TABLE %s ADD KEY (%s)", schema.Quote(t.Name), schema.Quote(c.Name)))
+		p.Evidence = append(p.Evidence, fmt.Sprintf("no index: ALTER TABLE %s ADD KEY (%s)", ident.Quote(t.Name), ident.Quote(c.Name)))
 	}
-	p.sample = fmt.Sprintf(sqlSample, schema.Quote(to.Name), ident.Quote(key.Name), ident.Quote(c.Name), schema.Quote(t.Name), sampled)
+	p.sample = fmt.Sprintf(sqlSample, ident.Quote(to.Name), ident.Quote(key.Name), ident.Quote(c.Name), ident.Quote(t.Name), sampled)
 	return p
 }
 

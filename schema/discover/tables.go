@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
-	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/shape"
 	"github.com/onerow/onerow/schema/internal/verify"
 )
@@ -24,7 +23,7 @@ func (d *discovery) checkTable(n *candidate) {
 		d.obstacle(t.Name, "it is a %s; begin with the tables behind it", strings.ToLower(t.Kind))
 		return
 	case !strings.EqualFold(t.Engine, "InnoDB"):
-		d.obstacle(t.Name, "its engine is %s, which has neither transactions nor foreign keys; ALTER TABLE %s ENGINE=InnoDB", t.Engine, schema.Quote(t.Name))
+		d.obstacle(t.Name, "its engine is %s, which has neither transactions nor foreign keys; ALTER TABLE %s ENGINE=InnoDB", t.Engine, ident.Quote(t.Name))
 	}
 	if t.Primary() == nil {
 		words, statement := verify.AddPrimaryKey(t)

@@ -75,7 +75,7 @@ func VerifyPrivileges(ctx context.Context, db onerow.DB, plan schema.Plan, needs
 
 // explainSQL asks for the right in the way of the worker's statements, but for no row.
 func explainSQL(table string, r right) string {
-	t, columns := schema.Quote(table), ident.Quotes(r.columns...)
+	t, columns := ident.Quote(table), ident.Quotes(r.columns...)
 	switch r.verb {
 	case "SELECT":
 		return "EXPLAIN SELECT " + columns + " FROM " + t + " WHERE FALSE"
@@ -87,7 +87,7 @@ func explainSQL(table string, r right) string {
 	}
 	same := make([]string, len(r.columns))
 	for i, col := range r.columns {
-		same[i] = schema.Quote(col) + " = NULL" // its own value would ask for SELECT as well
+		same[i] = ident.Quote(col) + " = NULL" // its own value would ask for SELECT as well
 	}
 	return "EXPLAIN UPDATE " + t + " SET " + strings.Join(same, ", ") + " WHERE FALSE"
 }

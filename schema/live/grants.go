@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/dict"
@@ -137,7 +138,7 @@ func (g grants) blind(a Access, plan schema.Plan) []Note {
 			}
 		}
 	}
-	once := fmt.Sprintf("verify once as a user who may: GRANT TRIGGER ON %s.* TO …", schema.Quote(a.Database))
+	once := fmt.Sprintf("verify once as a user who may: GRANT TRIGGER ON %s.* TO …", ident.Quote(a.Database))
 	if len(hidden) > 0 {
 		notes = append(notes, Note{Text: fmt.Sprintf("%s has no right TRIGGER on %s, so triggers there may not be shown, and were not looked for; %s",
 			a.User, strings.Join(hidden, ", "), once)})

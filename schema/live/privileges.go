@@ -42,7 +42,7 @@ func (r right) text() string {
 func (p Privilege) Grant(database, user string) string { return p.grant(database, grantee(user)) }
 
 func (p Privilege) grant(database, grantee string) string {
-	return fmt.Sprintf("GRANT %s ON %s.%s TO %s", strings.Join(p.Rights, ", "), schema.Quote(database), schema.Quote(p.Table), grantee)
+	return fmt.Sprintf("GRANT %s ON %s.%s TO %s", strings.Join(p.Rights, ", "), ident.Quote(database), ident.Quote(p.Table), grantee)
 }
 
 // grantee returns a user in SQL's words: 'app'@'10.0.0.%'.
@@ -144,7 +144,7 @@ func onTables(plan schema.Plan, rights func(n schema.Node, table int, read []str
 			for _, verb := range onTrash {
 				kept = append(kept, right{verb: verb, columns: append([]string{ident.ColTrashJob, ident.ColTrashStep, ident.ColTrashLost}, n.Key...)})
 			}
-			all = append(all, privilege(schema.TrashTable(table), kept...))
+			all = append(all, privilege(ident.TrashTable(table), kept...))
 		}
 	}
 	return all

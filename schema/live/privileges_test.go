@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/schematest/livetest"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/discover"
@@ -58,7 +59,7 @@ func TestPrivileges(t *testing.T) {
 	}
 	for _, p := range a.Needs {
 		for _, right := range p.Rights {
-			on := " ON `" + database + "`." + schema.Quote(p.Table)
+			on := " ON `" + database + "`." + ident.Quote(p.Table)
 			dbtest.Exec(t, db, "REVOKE "+right+on+" FROM "+a.User)
 			found := access(t, worker, plan).Missing
 			if len(found) != 1 || found[0].Table != p.Table || found[0].Fix != "GRANT "+right+on+" TO "+a.User {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/schematest/livetest"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/catalog"
@@ -19,7 +20,7 @@ func switchOff(t *testing.T, db *sql.DB, table, index string) (on string) {
 	if dbtest.Server(t).Engine() == devdb.MariaDB {
 		off, on = "IGNORED", "NOT IGNORED"
 	}
-	dbtest.Exec(t, db, "ALTER TABLE "+schema.Quote(table)+" ALTER INDEX "+schema.Quote(index)+" "+off)
+	dbtest.Exec(t, db, "ALTER TABLE "+ident.Quote(table)+" ALTER INDEX "+ident.Quote(index)+" "+off)
 	return on
 }
 

@@ -8,8 +8,8 @@ import (
 	"unicode"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/mysqlerr"
-	"github.com/onerow/onerow/schema"
 )
 
 // Definition is a column as SHOW CREATE TABLE has it: what MODIFY does not repeat is lost.
@@ -18,14 +18,14 @@ type Definition struct {
 }
 
 // String returns the definition as ALTER TABLE has it.
-func (d Definition) String() string { return schema.Quote(d.Name) + " " + d.Full + d.Text + d.Rest }
+func (d Definition) String() string { return ident.Quote(d.Name) + " " + d.Full + d.Text + d.Rest }
 
 // sqlShowCreate needs SELECT on the whole table. Of information_schema no column says all
 // that a column is: MariaDB's CHECK and MySQL's INVISIBLE, for example, are in it alone.
 const sqlShowCreate = "SHOW CREATE TABLE "
 
 func showCreate(ctx context.Context, db onerow.DB, table string) (create string, err error) {
-	err = onerow.Query(ctx, db, sqlShowCreate+schema.Quote(table), nil, func(rows *sql.Rows) error {
+	err = onerow.Query(ctx, db, sqlShowCreate+ident.Quote(table), nil, func(rows *sql.Rows) error {
 		var name string
 		return rows.Scan(&name, &create)
 	})
@@ -82,7 +82,7 @@ var textOptions = regexp.MustCompile(`^(?: CHARACTER SET \w+)?(?: COLLATE \w+)?`
 
 // cutColumn cuts the name off its line: it is quoted, but for sql_quote_show_create = 0.
 func cutColumn(line, name string) (rest string, ok bool) {
-	for _, quoted := range []string{schema.Quote(name), `"` + strings.ReplaceAll(name, `"`, `""`) + `"`, name} {
+	for _, quoted := range []string{ident.Quote(name), `"` + strings.ReplaceAll(name, `"`, `""`) + `"`, name} {
 		if rest, ok = strings.CutPrefix(line, quoted+" "); ok {
 			return rest, true
 		}

@@ -123,12 +123,12 @@ func (d *Database) Replace(f ForeignKey, name, onDelete, onUpdate string) string
 
 // ForeignDDL returns the definition of a key under a name and with rules.
 func (d *Database) ForeignDDL(f ForeignKey, name, onDelete, onUpdate string) string {
-	to := schema.Quote(f.To)
+	to := ident.Quote(f.To)
 	if f.Schema != d.Name || f.ToSchema != d.Name {
-		to = schema.Quote(f.ToSchema) + "." + to
+		to = ident.Quote(f.ToSchema) + "." + to
 	}
 	return fmt.Sprintf("CONSTRAINT %s FOREIGN KEY (%s) REFERENCES %s (%s) ON DELETE %s ON UPDATE %s",
-		schema.Quote(name), ident.Quotes(f.Columns...), to, ident.Quotes(f.References...), onDelete, onUpdate)
+		ident.Quote(name), ident.Quotes(f.Columns...), to, ident.Quotes(f.References...), onDelete, onUpdate)
 }
 
 // Restricts says whether a rule refuses: the two words do the same in InnoDB.
@@ -145,9 +145,9 @@ func (d *Database) OtherName(name string) string {
 
 // DropForeignKey returns the statement that drops a key, which may be one of another database.
 func (d *Database) DropForeignKey(f ForeignKey) string {
-	table := schema.Quote(f.Table)
+	table := ident.Quote(f.Table)
 	if f.Schema != d.Name {
-		table = schema.Quote(f.Schema) + "." + table
+		table = ident.Quote(f.Schema) + "." + table
 	}
-	return "ALTER TABLE " + table + " DROP FOREIGN KEY " + schema.Quote(f.Name)
+	return "ALTER TABLE " + table + " DROP FOREIGN KEY " + ident.Quote(f.Name)
 }

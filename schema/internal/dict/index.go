@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/shape"
 )
@@ -135,7 +135,7 @@ func (d *Database) SwitchOn(table, index string) string {
 	if d.IsMariaDB() {
 		how = "NOT IGNORED"
 	}
-	return "ALTER TABLE " + schema.Quote(table) + " ALTER INDEX " + schema.Quote(index) + " " + how
+	return "ALTER TABLE " + ident.Quote(table) + " ALTER INDEX " + ident.Quote(index) + " " + how
 }
 
 // IsMariaDB says whether the server is MariaDB, by what its dictionary has.

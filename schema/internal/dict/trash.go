@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
-	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/shape"
 )
@@ -54,18 +53,18 @@ func (t *Table) TrashProblem() string {
 
 // TrashDDL makes the trash table of a table.
 func (t *Table) TrashDDL() string {
-	lines := []string{"  " + schema.Quote(ident.ColTrashJob) + " " + shape.TypeID, "  " + schema.Quote(ident.ColTrashStep) + " " + shape.TypeID, "  " + schema.Quote(ident.ColTrashLost) + " " + shape.TypeFlag}
+	lines := []string{"  " + ident.Quote(ident.ColTrashJob) + " " + shape.TypeID, "  " + ident.Quote(ident.ColTrashStep) + " " + shape.TypeID, "  " + ident.Quote(ident.ColTrashLost) + " " + shape.TypeFlag}
 	key := []string{ident.ColTrashJob, ident.ColTrashStep}
 	for _, col := range t.Primary() {
 		key = append(key, t.Column(col).Name)
 	}
 	for i := range t.Columns {
 		if f := &t.Columns[i]; !f.Computed() {
-			lines = append(lines, "  "+schema.Quote(f.Name)+" "+f.Kept(slices.Contains(key, f.Name)))
+			lines = append(lines, "  "+ident.Quote(f.Name)+" "+f.Kept(slices.Contains(key, f.Name)))
 		}
 	}
 	lines = append(lines, "  PRIMARY KEY ("+ident.Quotes(key...)+")")
-	return fmt.Sprintf("CREATE TABLE %s (\n%s\n) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4", schema.Quote(schema.TrashTable(t.Name)), strings.Join(lines, ",\n"))
+	return fmt.Sprintf("CREATE TABLE %s (\n%s\n) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4", ident.Quote(ident.TrashTable(t.Name)), strings.Join(lines, ",\n"))
 }
 
 // Kept is the definition of the column in the trash table. What is not in the key may be NULL: it is never

@@ -68,11 +68,11 @@ func (d *seen) highestSQL(k idKept) string {
 		return ""
 	case k.column == ident.ColDeletionID:
 		if slices.Equal(t.Primary(), []string{"id"}) {
-			return fmt.Sprintf(sqlLatest, schema.Quote(t.Name))
+			return fmt.Sprintf(sqlLatest, ident.Quote(t.Name))
 		}
 		return ""
 	case slices.ContainsFunc(t.Indexes, func(x dict.Index) bool { return x.Leads(colset.Lower([]string{k.column}), nil) >= 0 }):
-		return fmt.Sprintf(sqlHighest, schema.Quote(k.column), schema.Quote(t.Name))
+		return fmt.Sprintf(sqlHighest, ident.Quote(k.column), ident.Quote(t.Name))
 	}
 	return ""
 }
@@ -205,5 +205,5 @@ func (v *verifier) counterBehind(c counter, k idKept, next uint64) {
 		v.report(CounterSpent, d, "")
 		return
 	}
-	v.report(CounterBehind, d, fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", schema.Quote(t.Name), highest+1))
+	v.report(CounterBehind, d, fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", ident.Quote(t.Name), highest+1))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/dict"
@@ -119,7 +120,7 @@ func (v *verifier) compareLike(t *dict.Table, c, other *dict.Column) (words, sta
 	if !known || c.Charset == "" || c.Charset != other.Charset {
 		return fmt.Sprintf("give the two the same type and rules %s; look first whether every value fits, and keep %s", inStrictMode, restOfDefinition), ""
 	}
-	return "", "ALTER TABLE " + schema.Quote(t.Name) + " MODIFY COLUMN " + def.WithCollation(other.Charset, other.Collation).String()
+	return "", "ALTER TABLE " + ident.Quote(t.Name) + " MODIFY COLUMN " + def.WithCollation(other.Charset, other.Collation).String()
 }
 
 // detaches reports columns that cannot become NULL.
@@ -143,7 +144,7 @@ func (v *verifier) detaches(n schema.Node, e schema.Edge, have *dict.Table) {
 				v.report(DetachNotNull, d, "")
 			case known && def.AllowNull():
 				d.Fix += ", or"
-				v.report(DetachNotNull, d, "ALTER TABLE "+schema.Quote(have.Name)+" MODIFY COLUMN "+def.String())
+				v.report(DetachNotNull, d, "ALTER TABLE "+ident.Quote(have.Name)+" MODIFY COLUMN "+def.String())
 			default:
 				d.Fix += ", or let it be NULL; keep " + restOfDefinition
 				v.report(DetachNotNull, d, "")

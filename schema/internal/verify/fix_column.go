@@ -59,7 +59,7 @@ func Content(r schema.Resource, column string) string {
 func addFix(r schema.Resource, table string, c shape.Column) (words, statement string) {
 	derived := r.Named() && (c.Name == r.Label.Key || c.Name == ident.ColStemKey || c.Name == ident.ColCopyNo)
 	if Fills(c.Type) && !derived {
-		return "", "ALTER TABLE " + schema.Quote(table) + " ADD COLUMN " + schema.Quote(c.Name) + " " + c.Type
+		return "", "ALTER TABLE " + ident.Quote(table) + " ADD COLUMN " + ident.Quote(c.Name) + " " + c.Type
 	}
 	return fmt.Sprintf("add it NULLable (the plan has %s); fill it in every row with %s; then give it that type, %s", c.Type, Content(r, c.Name), inStrictMode), ""
 }
@@ -101,7 +101,7 @@ func (v *verifier) modifyFix(r schema.Resource, w WantColumn, t *dict.Table, c *
 	case !known:
 		return fmt.Sprintf("make it %s; keep %s", w.DDL, restOfDefinition), ""
 	}
-	return "", "ALTER TABLE " + schema.Quote(t.Name) + " MODIFY COLUMN " + def.String()
+	return "", "ALTER TABLE " + ident.Quote(t.Name) + " MODIFY COLUMN " + def.String()
 }
 
 // convert says how a column gets a type to which the server's own conversion may lose
@@ -143,7 +143,7 @@ func (v *verifier) pairFix(active, archive *dict.Table, a, b *dict.Column, colla
 	if collation && a.Collation != b.Collation {
 		def = def.WithCollation(a.Charset, a.Collation)
 	}
-	return "make the two the same:", "ALTER TABLE " + schema.Quote(t.Name) + " MODIFY COLUMN " + def.String()
+	return "make the two the same:", "ALTER TABLE " + ident.Quote(t.Name) + " MODIFY COLUMN " + def.String()
 }
 
 // addLike adds a column to the archive that is as the active table's, if rows can be
@@ -159,7 +159,7 @@ func (v *verifier) addLike(active, archive *dict.Table, a *dict.Column) (words, 
 	if !Fills(def.Full + def.Text + def.Rest) {
 		return words, ""
 	}
-	return "", "ALTER TABLE " + schema.Quote(archive.Name) + " ADD COLUMN " + def.String()
+	return "", "ALTER TABLE " + ident.Quote(archive.Name) + " ADD COLUMN " + def.String()
 }
 
 // ready says whether the columns are there and as they should be, or will be when the

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
-	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/shape"
@@ -34,7 +33,7 @@ func (v *verifier) addIndex(t *dict.Table, x shape.Index) (words, statement stri
 	if x.Unique {
 		words = oneFirst
 	}
-	return words, "ALTER TABLE " + schema.Quote(t.Name) + " ADD " + x.DDL()
+	return words, "ALTER TABLE " + ident.Quote(t.Name) + " ADD " + x.DDL()
 }
 
 // replaceKey makes the columns the primary key. What the old one made sure of stays sure.
@@ -45,7 +44,7 @@ func (v *verifier) replaceKey(t *dict.Table, columns []string) (words, statement
 			return fmt.Sprintf("make (%s) the primary key, once each of its columns is NOT NULL and of a type that a key can hold", strings.Join(columns, ", ")), ""
 		}
 	}
-	statement = "ALTER TABLE " + schema.Quote(t.Name)
+	statement = "ALTER TABLE " + ident.Quote(t.Name)
 	if old != nil {
 		statement += " DROP PRIMARY KEY,"
 	}
@@ -57,7 +56,7 @@ func (v *verifier) replaceKey(t *dict.Table, columns []string) (words, statement
 		return fmt.Sprintf("make (%s) the primary key, and keep what the old one makes sure of", strings.Join(columns, ", ")), ""
 	}
 	kept := t.Spelled(old)
-	return oneFirst, statement + ", ADD UNIQUE KEY " + schema.Quote(shape.IndexName(kept, t.IndexNames())) + " (" + ident.Quotes(kept...) + ")"
+	return oneFirst, statement + ", ADD UNIQUE KEY " + ident.Quote(shape.IndexName(kept, t.IndexNames())) + " (" + ident.Quotes(kept...) + ")"
 }
 
 // addKey adds an index to an existing table; the server names it.
@@ -65,7 +64,7 @@ func addKey(t *dict.Table, kind string, columns []string) (words, statement stri
 	if !t.Indexable(columns) {
 		return shortenFirst, ""
 	}
-	return "", "ALTER TABLE " + schema.Quote(t.Name) + " ADD " + kind + " (" + ident.Quotes(columns...) + ")"
+	return "", "ALTER TABLE " + ident.Quote(t.Name) + " ADD " + kind + " (" + ident.Quotes(columns...) + ")"
 }
 
 // AddPrimaryKey is what to do about a table without one: a unique key that could be it,
@@ -77,17 +76,17 @@ func AddPrimaryKey(t *dict.Table) (words, statement string) {
 			return f == nil || f.Nullable || !f.Keyable()
 		})
 		if fits {
-			return "", fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", schema.Quote(t.Name), ident.Quotes(t.Spelled(x.Columns)...))
+			return "", fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", ident.Quote(t.Name), ident.Quotes(t.Spelled(x.Columns)...))
 		}
 	}
 	for _, c := range t.Columns {
 		if strings.Contains(strings.ToLower(c.Extra), "auto_increment") { // a table has one at most
-			return oneFirst, fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", schema.Quote(t.Name), schema.Quote(c.Name))
+			return oneFirst, fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", ident.Quote(t.Name), ident.Quote(c.Name))
 		}
 	}
 	name := "id"
 	for n := 2; t.Column(name) != nil; n++ {
 		name = fmt.Sprintf("id_%d", n)
 	}
-	return "", fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY", schema.Quote(t.Name), schema.Quote(name))
+	return "", fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY", ident.Quote(t.Name), ident.Quote(name))
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/schema"
@@ -290,11 +291,11 @@ func snapshot(t *testing.T, db *sql.DB) map[string]string {
 	for line := range lines {
 		if column, ok := strings.CutSuffix(line, " column_type"); ok && !shape.IsToolkits(column) {
 			table, name, _ := strings.Cut(column, ".")
-			value := "CAST(" + schema.Quote(name) + " AS CHAR)"
+			value := "CAST(" + ident.Quote(name) + " AS CHAR)"
 			if full := lines[line]; strings.HasPrefix(full, "datetime") || strings.HasPrefix(full, "timestamp") {
-				value = "CAST(" + schema.Quote(name) + " AS DATETIME(6))"
+				value = "CAST(" + ident.Quote(name) + " AS DATETIME(6))"
 			}
-			values[table] = append(values[table], "SELECT '"+column+" value', "+value+", the_row FROM "+schema.Quote(table))
+			values[table] = append(values[table], "SELECT '"+column+" value', "+value+", the_row FROM "+ident.Quote(table))
 		}
 	}
 	for _, selects := range values {

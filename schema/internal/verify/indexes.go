@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/shape"
@@ -46,6 +46,6 @@ func (v *verifier) unknownIndexes(want shape.Table, have *dict.Table) {
 		}
 		v.report(IndexUnknown, Difference{Table: want.Name, Index: x.Name,
 			Problem: fmt.Sprintf("the plan does not know this unique index on (%s); rows will be refused by it, when they move as well", strings.Join(x.Columns, ", ")),
-			Fix:     "declare it among the plan's indexes if it is on the active table, or"}, "ALTER TABLE "+schema.Quote(want.Name)+" DROP INDEX "+schema.Quote(x.Name))
+			Fix:     "declare it among the plan's indexes if it is on the active table, or"}, "ALTER TABLE "+ident.Quote(want.Name)+" DROP INDEX "+ident.Quote(x.Name))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/dict"
@@ -74,7 +75,7 @@ func (v *verifier) acceptedTriggers(t schema.Table, n schema.Node, have *dict.Ta
 		}
 		v.report(ForeignTrigger, Difference{Table: have.Name,
 			Problem: fmt.Sprintf("the trigger %q runs %s each %s of the worker's; what it writes is neither bounded nor counted", tr.Name, strings.ToLower(tr.Timing), strings.ToLower(tr.Event)),
-			Fix:     fmt.Sprintf("look at it: if it belongs to the deletion of a row, say so in the plan, triggers: [%s]; otherwise", tr.Name)}, "DROP TRIGGER "+schema.Quote(tr.Name))
+			Fix:     fmt.Sprintf("look at it: if it belongs to the deletion of a row, say so in the plan, triggers: [%s]; otherwise", tr.Name)}, "DROP TRIGGER "+ident.Quote(tr.Name))
 	}
 	for _, name := range t.Triggers {
 		in := func(table string) bool {

@@ -3,6 +3,7 @@ package verify
 import (
 	"fmt"
 
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/dict"
 )
@@ -18,13 +19,13 @@ func (v *verifier) trash(nodes []schema.Node) {
 			if have == nil || len(have.Primary()) == 0 {
 				continue // said already
 			}
-			trash := v.found.Table(schema.TrashTable(name))
+			trash := v.found.Table(ident.TrashTable(name))
 			if problem := have.TrashProblem(); trash == nil && problem != "" {
-				v.report(TableMissing, Difference{Table: schema.TrashTable(name), Problem: fmt.Sprintf("it does not exist and cannot be made, so no row of %q is deleted: %s", name, problem), Fix: dict.TrashAdvice(name)}, "")
+				v.report(TableMissing, Difference{Table: ident.TrashTable(name), Problem: fmt.Sprintf("it does not exist and cannot be made, so no row of %q is deleted: %s", name, problem), Fix: dict.TrashAdvice(name)}, "")
 				continue
 			}
 			if trash == nil {
-				v.report(TableMissing, Difference{Table: schema.TrashTable(name), Problem: fmt.Sprintf("it does not exist; deleted rows of %q are kept in it, and until it is there none is deleted", name),
+				v.report(TableMissing, Difference{Table: ident.TrashTable(name), Problem: fmt.Sprintf("it does not exist; deleted rows of %q are kept in it, and until it is there none is deleted", name),
 					Fix: "run what cascade-worker ddl --trash prints"}, "")
 				continue
 			}
@@ -37,7 +38,7 @@ func (v *verifier) trash(nodes []schema.Node) {
 				d, statement := Difference{Table: trash.Name, Column: f.Name, Problem: fmt.Sprintf("deleted rows of %q are kept in it, and %s", name, problem),
 					Fix: "make it that of " + name + ", when nothing is in the trash that would not fit"}, ""
 				if trash.Column(f.Name) == nil {
-					d.Fix, statement = "add it:", "ALTER TABLE "+schema.Quote(trash.Name)+" ADD COLUMN "+schema.Quote(f.Name)+" "+f.Kept(false)
+					d.Fix, statement = "add it:", "ALTER TABLE "+ident.Quote(trash.Name)+" ADD COLUMN "+ident.Quote(f.Name)+" "+f.Kept(false)
 				}
 				v.report(ColumnMissing, d, statement)
 			}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/shape"
@@ -132,7 +133,7 @@ func (v *verifier) table(name, create string) *dict.Table {
 		return nil
 	case !strings.EqualFold(have.Engine, "InnoDB"):
 		v.report(TableEngine, Difference{Table: name, Problem: fmt.Sprintf("its engine is %s, which has no transactions that the toolkit could rely on", have.Engine)},
-			fmt.Sprintf("ALTER TABLE %s ENGINE=InnoDB", schema.Quote(have.Name)))
+			fmt.Sprintf("ALTER TABLE %s ENGINE=InnoDB", ident.Quote(have.Name)))
 	}
 	return have
 }
@@ -140,7 +141,7 @@ func (v *verifier) table(name, create string) *dict.Table {
 func (v *verifier) triggers(have *dict.Table) {
 	for _, tr := range have.Triggers {
 		v.report(TableTrigger, Difference{Table: have.Name, Problem: fmt.Sprintf("the trigger %q runs with the toolkit's writes, a move from one table to the other among them", tr.Name),
-			Fix: "do its work where the rows are written, then"}, "DROP TRIGGER "+schema.Quote(tr.Name))
+			Fix: "do its work where the rows are written, then"}, "DROP TRIGGER "+ident.Quote(tr.Name))
 	}
 }
 
@@ -182,7 +183,7 @@ func (s *seen) probe(ctx context.Context, db onerow.DB, plan schema.Plan) error 
 		if s.Table(name) != nil {
 			continue
 		}
-		denied, err := dict.IsDenied(ctx, db, "EXPLAIN SELECT 1 FROM "+schema.Quote(name)+" WHERE FALSE")
+		denied, err := dict.IsDenied(ctx, db, "EXPLAIN SELECT 1 FROM "+ident.Quote(name)+" WHERE FALSE")
 		if err != nil {
 			return err
 		}
