@@ -19,12 +19,9 @@ var (
 	// ErrNoPlan means: no plan can be made from the foreign keys. The text names each
 	// obstacle and what to do about it; nothing is planned halfway.
 	ErrNoPlan = errors.New("schema: no plan can be made of these tables")
-	// ErrUnknownTable means: the database has no table of that name, or none that the
-	// user may see.
+	// ErrUnknownTable means: a root or a soft reference names no table of the database, or none that the user
+	// may see.
 	ErrUnknownTable = errors.New("schema: unknown table")
-	// ErrLoop means: tables refer to each other in a loop of which no column may be
-	// NULL, so there is no order in which their rows could be deleted.
-	ErrLoop = errors.New("schema: a loop of foreign keys that cannot be broken")
 )
 
 // Plan makes a plan of the tables that can be reached from the roots over foreign keys, from the row above to
@@ -38,7 +35,9 @@ var (
 //     NULL and are neither in the key nor in another edge that deletes; of several it is
 //     the one that leads back towards a root; the note says which and why;
 //   - a table that refers to itself keeps its edge;
-//   - a soft reference counts as a foreign key that restricts; one that applies to no column is an error.
+//   - a soft reference, which only a person knows, counts as a foreign key that restricts: "host_id=hosts.id",
+//     or "host_id=hosts" for the primary key, is of every column of that name, in whatever table. One that
+//     applies to no column is an error.
 //
 // It starts from the old plan, which may be empty: what that has stays as it is, and comes first. Its tables
 // are roots, too, and its edges decide what becomes of rows, even where a foreign key says otherwise. The
@@ -49,20 +48,22 @@ var (
 // A user is shown no table on which it has no right: a note says so where the user has
 // rights on single tables only.
 //
-// Nine plain reads. Errors: [ErrUnknownTable]; [ErrLoop] with the loop, its columns
-// and why none can be detached; [ErrNoPlan] with each obstacle: a root that is no
-// table, a table without a primary key, with a key of a type that cannot be held exactly,
-// of an engine without transactions, or a name that cannot be in a plan;
+// Nine plain reads. Errors: [ErrUnknownTable]; [ErrNoPlan] with each obstacle: a root that is no table, a
+// table without a primary key, with a key of a type that cannot be held exactly, of an engine without
+// transactions, a name that cannot be in a plan, or a loop with its columns and why none can be detached;
 // [schema.ErrInvalidPlan] of the old plan; and the driver's.
-func Plan(ctx context.Context, db onerow.DB, old schema.Plan, roots []string, soft []Soft) (schema.Plan, []live.Note, []Proposal, error) {
+func Plan(ctx context.Context, db onerow.DB, old schema.Plan, roots, soft []string) (schema.Plan, []live.Note, []Proposal, error) {
 	fail := func(err error) (schema.Plan, []live.Note, []Proposal, error) { return schema.Plan{}, nil, nil, err }
 	if len(old.Resources)+len(old.Tables) > 0 {
 		if err := old.Check(); err != nil {
 			return fail(err)
 		}
 	}
-	d := &discovery{old: old, roots: roots, soft: soft}
-	var err error
+	declared, err := parseSoft(soft)
+	if err != nil {
+		return fail(err)
+	}
+	d := &discovery{old: old, roots: roots, soft: declared}
 	if d.found, err = dict.Read(ctx, db); err != nil {
 		return fail(fmt.Errorf("schema: discover: %w", err))
 	}
@@ -92,7 +93,7 @@ type discovery struct {
 	roots []string
 	nodes map[string]*candidate
 	order []string // in which they were found
-	soft  []Soft
+	soft  []softReference
 
 	restricted []string
 	remarks,

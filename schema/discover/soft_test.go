@@ -84,24 +84,15 @@ func TestDiscoverSoft(t *testing.T) {
 // TestDiscoverDeclared: a person says what refers to what.
 func TestDiscoverDeclared(t *testing.T) {
 	db, ctx := livetest.Migrated(t, legacy...), t.Context()
-	soft := func(texts ...string) (list []discover.Soft) {
-		for _, text := range texts {
-			s, err := discover.ParseSoft(text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			list = append(list, s)
-		}
-		return list
-	}
-	plan, notes, _, err := discover.Plan(ctx, db, schema.Plan{}, []string{"wp_users"}, soft("user_id=wp_users", "userid = wp_users.id", "box_uuid=wp_boxes"))
+	soft := []string{"user_id=wp_users", "userid = wp_users.id", "box_uuid=wp_boxes"}
+	plan, notes, _, err := discover.Plan(ctx, db, schema.Plan{}, []string{"wp_users"}, soft)
 	if err != nil {
 		// wp_log has no primary key, and says so.
 		if !errors.Is(err, discover.ErrNoPlan) || !strings.Contains(err.Error(), `table "wp_log": it has no primary key`) {
 			t.Fatal(err)
 		}
 		dbtest.Exec(t, db, "DROP TABLE wp_log")
-		plan, notes, _, err = discover.Plan(ctx, db, schema.Plan{}, []string{"wp_users"}, soft("user_id=wp_users", "userid = wp_users.id", "box_uuid=wp_boxes"))
+		plan, notes, _, err = discover.Plan(ctx, db, schema.Plan{}, []string{"wp_users"}, soft)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -121,12 +112,12 @@ func TestDiscoverDeclared(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{"user_id=nobody": "unknown table", "nothing=wp_users": `no table has a column "nothing"`, "user_id=wp_users.age": "no such column"} {
-		if _, _, _, err := discover.Plan(ctx, db, schema.Plan{}, []string{"wp_users"}, soft(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, _, err := discover.Plan(ctx, db, schema.Plan{}, []string{"wp_users"}, []string{text}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
 	for _, text := range []string{"", "a", "a=", "=b", "a=b.", "*_id=b"} {
-		if _, err := discover.ParseSoft(text); !errors.Is(err, discover.ErrNoPlan) {
+		if _, _, _, err := discover.Plan(ctx, db, schema.Plan{}, []string{"wp_users"}, []string{text}); !errors.Is(err, discover.ErrUnknownTable) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -37,14 +37,6 @@ func (c *Discover) Run(ctx context.Context, a *shell.App, db shell.BareDB) error
 	if len(roots) == 0 && c.Plan == "" {
 		return usage.Errorf("--root names no table")
 	}
-	var soft []discover.Soft
-	for _, text := range c.Soft {
-		s, err := discover.ParseSoft(text)
-		if err != nil {
-			return usage.Mark(err)
-		}
-		soft = append(soft, s)
-	}
 	var old schema.Plan
 	var text []byte
 	if c.Plan != "" {
@@ -56,7 +48,11 @@ func (c *Discover) Run(ctx context.Context, a *shell.App, db shell.BareDB) error
 			return usage.Mark(err)
 		}
 	}
-	plan, notes, proposals, err := discover.Plan(ctx, db, old, roots, soft)
+	db, err := a.Open(ctx)
+	if err != nil {
+		return err
+	}
+	plan, notes, proposals, err := discover.Plan(ctx, db, old, roots, c.Soft)
 	switch {
 	case errors.Is(err, discover.ErrUnknownTable):
 		return usage.Mark(err)
