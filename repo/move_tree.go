@@ -194,7 +194,7 @@ func storedIn(plan schema.Plan, res schema.Resource, columns []string) map[strin
 			parent := slices.ContainsFunc(n.Parents, func(e schema.Edge) bool { // another column, of the same name
 				return under[e.Table] && len(e.Columns) == 1 && same(e.Columns[0])
 			})
-			if refers || below(n) && !parent && slices.ContainsFunc(n.Owners(), same) {
+			if refers || below(n) && !parent && slices.ContainsFunc(n.Owners, same) {
 				tables[column] = append(tables[column], n.Tables...)
 			}
 		}

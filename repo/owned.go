@@ -77,11 +77,11 @@ func (r *untyped) newParentLocks() []rowLock {
 	}
 	condition := ident.Quote(r.parent.ID) + " = ?"
 	if r.sharesTenant() {
-		condition += " AND " + ident.Quote(r.res.TenantColumn()) + " = ?"
+		condition += " AND " + ident.Quote(r.res.Tenant.Name) + " = ?"
 	}
 	for i, column := range r.res.Owners() {
 		theirs := slices.Contains(r.parent.Owners(), column) && column != r.res.Parent.Column
-		if len(r.owner) > 0 && theirs && column != r.res.TenantColumn() {
+		if len(r.owner) > 0 && theirs && column != r.res.Tenant.Name {
 			condition += r.ownedBy(column, i)
 		}
 	}

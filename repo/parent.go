@@ -134,8 +134,8 @@ func (r *untyped) noParent(ctx context.Context, tx *onerow.Tx, args []any, archi
 
 // sharesTenant says whether a new row and the row above it have the same tenant column.
 func (r *untyped) sharesTenant() bool {
-	tenant := r.res.TenantColumn()
-	return tenant != "" && tenant == r.parent.TenantColumn() && tenant != r.res.Parent.Column
+	tenant := r.res.Tenant.Name
+	return tenant != "" && tenant == r.parent.Tenant.Name && tenant != r.res.Parent.Column
 }
 
 // reference is to a further row above ([schema.Resource].Parents), in a resource: to a resource no foreign

@@ -135,7 +135,7 @@ func (c *checker) keys(r Resource) {
 			c.say("column %q: its values are another row's, so it is not AUTO_INCREMENT", col)
 		}
 	}
-	if tenant := r.TenantColumn(); tenant != "" && tenant == r.Parent.Column && !strings.EqualFold(r.Tenant.Type, r.Parent.Type) {
+	if tenant := r.Tenant.Name; tenant != "" && tenant == r.Parent.Column && !strings.EqualFold(r.Tenant.Type, r.Parent.Type) {
 		c.say("the tenant %q is %s, the id of its parent %s", tenant, r.Tenant.Type, r.Parent.Type)
 	}
 }
@@ -194,7 +194,7 @@ func (c *checker) limit(r Resource, l Limit) {
 	if len(r.Owners()) == 0 {
 		c.say("limit %q: it needs an owner", l.Name)
 	}
-	if l.PerTenant && r.TenantColumn() == "" {
+	if l.PerTenant && r.Tenant.Name == "" {
 		c.say("limit %q: it is per tenant, and there is none", l.Name)
 	}
 	if l.Sum == "" {

@@ -143,7 +143,7 @@ func (c *checker) mark(n Node, column string) bool {
 	if err := ident.Check(column); err != nil {
 		c.say("%w", err)
 	}
-	if colset.Has(slices.Concat(n.Key, n.Owners(), []string{n.Asset, n.Quota}), column) {
+	if colset.Has(slices.Concat(n.Key, n.Owners, []string{n.Asset, n.Quota}), column) {
 		c.say("it cannot mark rows in %q, which says which row it is, whose, or what it has", column)
 	}
 	for _, e := range n.Parents {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/names"
+	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/shape"
 )
 
@@ -140,6 +141,9 @@ func (r Resource) withDefaults() Resource {
 	if r.ID == "" {
 		r.ID = "id"
 	}
+	if r.Tenant.Name == NoTenant.Name {
+		r.Tenant = Column{Type: NoTenant.Name} // no column, and none of the plan's where r is declared again
+	}
 	r.keyTypes()
 	if r.Label.Column != "" {
 		if r.Label.Key == "" {
@@ -165,7 +169,7 @@ func (r *Resource) keyTypes() {
 	if r.Parent.Column != "" {
 		r.Parent.Type = keytype.NotNull(cmp.Or(r.Parent.Type, shape.TypeID))
 	}
-	switch r.TenantColumn() {
+	switch r.Tenant.Name {
 	case "":
 	case r.Parent.Column: // the tenant is the row above
 		r.Tenant.Type = keytype.NotNull(cmp.Or(r.Tenant.Type, r.Parent.Type))
@@ -174,7 +178,7 @@ func (r *Resource) keyTypes() {
 	}
 	switch r.Owner {
 	case "":
-	case r.TenantColumn():
+	case r.Tenant.Name:
 		r.OwnerType = r.Tenant.Type
 	case r.Parent.Column:
 		r.OwnerType = r.Parent.Type
@@ -183,22 +187,10 @@ func (r *Resource) keyTypes() {
 	}
 }
 
-// TenantColumn is the name of the tenant's column, or empty.
-func (r Resource) TenantColumn() string {
-	if r.Tenant.Name == NoTenant.Name {
-		return ""
-	}
-	return r.Tenant.Name
-}
-
 // Owners are the columns that say whose row it is: the tenant and the owner, as far as there are any.
 func (r Resource) Owners() []string {
-	var cols []string
-	tenant := r.TenantColumn()
-	if tenant != "" {
-		cols = append(cols, tenant)
-	}
-	if r.Owner != "" && r.Owner != tenant {
+	cols := colset.Some(r.Tenant.Name)
+	if r.Owner != "" && r.Owner != r.Tenant.Name {
 		cols = append(cols, r.Owner)
 	}
 	return cols
@@ -211,7 +203,7 @@ func (r Resource) KeyType(column string) string {
 	case "":
 	case r.ID:
 		return r.IDType
-	case r.TenantColumn():
+	case r.Tenant.Name:
 		return r.Tenant.Type
 	case r.Owner:
 		return r.OwnerType

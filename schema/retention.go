@@ -93,23 +93,6 @@ func (r Retention) Open(at time.Time) (open bool, next time.Time) {
 	return false, time.Time{}
 }
 
-// Latest is the last reading of a clock in the zone that is certain to be no later than a moment: in an hour
-// that the clock repeats, a reading counts as its second time, so none is taken for older than it may be.
-func Latest(at time.Time, zone *time.Location) time.Time {
-	local := at.In(zone)
-	_, end := local.ZoneBounds()
-	if end.IsZero() {
-		return local
-	}
-	_, now := local.Zone()
-	_, then := end.Zone()
-	back := time.Duration(now-then) * time.Second
-	if first := end.Add(-back); back > 0 && !local.Before(first) {
-		return first.Add(-time.Microsecond)
-	}
-	return local
-}
-
 // retentionIndexes are those that the policy needs in one of the resource's tables, unless one of the given
 // does it.
 func (r Resource) retentionIndexes(archive bool, given []shape.Index) []shape.Index {
@@ -123,21 +106,26 @@ func (r Resource) retentionIndexes(archive bool, given []shape.Index) []shape.In
 	return []shape.Index{{Name: shape.IndexName([]string{column}, shape.Names(given)), Columns: []string{column}, Why: "what is due is found by it; without it each look reads the whole table"}}
 }
 
-// RetentionTables are the tables of the node whose rows a policy finds.
-func (n Node) RetentionTables() []string {
-	switch {
-	case n.Retention == nil:
-		return nil
-	case n.Managed && n.Retention.Column == ident.ColArchivedAt:
-		return n.Tables[1:]
-	}
-	return n.Tables
-}
-
-// RetentionZone is the time zone of the policy's column, if that has none of its own.
-func (n Node) RetentionZone() (*time.Location, error) {
+// RetentionClock returns the clock by which the policy's column was written, if that has no time zone of its
+// own: it gives the last reading that is certain to be no later than a moment. In an hour that the clock
+// repeats, a reading counts as its second time, so none is taken for older than it may be.
+func (n Node) RetentionClock() (func(at time.Time) time.Time, error) {
 	if n.Managed && slices.Contains([]string{ident.ColCreatedAt, ident.ColUpdatedAt, ident.ColArchivedAt}, n.Retention.Column) {
-		return time.UTC, nil
+		return time.Time.UTC, nil
 	}
-	return n.Retention.location()
+	zone, err := n.Retention.location()
+	return func(at time.Time) time.Time {
+		local := at.In(zone)
+		_, end := local.ZoneBounds()
+		if end.IsZero() {
+			return local
+		}
+		_, now := local.Zone()
+		_, then := end.Zone()
+		back := time.Duration(now-then) * time.Second
+		if first := end.Add(-back); back > 0 && !local.Before(first) {
+			return first.Add(-time.Microsecond)
+		}
+		return local
+	}, err
 }

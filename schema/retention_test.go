@@ -69,6 +69,10 @@ func TestLatest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	clock, err := schema.Node{Retention: &schema.Retention{Zone: "Europe/Berlin"}}.RetentionClock()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for at, want := range map[string]string{
 		"2026-07-01T10:00:00Z": "2026-07-01 12:00:00.000000",
 		"2026-12-01T10:00:00Z": "2026-12-01 11:00:00.000000",
@@ -84,7 +88,7 @@ func TestLatest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := schema.Latest(moment, berlin).Format("2006-01-02 15:04:05.000000"); got != want {
+		if got := clock(moment).Format("2006-01-02 15:04:05.000000"); got != want {
 			t.Errorf("%s: %s, want %s", at, got, want)
 		}
 	}
@@ -95,7 +99,7 @@ func TestLatest(t *testing.T) {
 			t.Fatal(err)
 		}
 		for a := range 300 {
-			cut := schema.Latest(from.Add(time.Duration(a)*time.Minute), berlin).Format(time.DateTime)
+			cut := clock(from.Add(time.Duration(a) * time.Minute)).Format(time.DateTime)
 			for b := a + 1; b < 300; b++ {
 				if later := from.Add(time.Duration(b) * time.Minute).In(berlin).Format(time.DateTime); later <= cut {
 					t.Fatalf("at %d minutes %s is due, which is also %d minutes", a, cut, b)

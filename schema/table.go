@@ -3,6 +3,8 @@ package schema
 import (
 	"cmp"
 	"slices"
+
+	"github.com/onerow/onerow/internal/ident"
 )
 
 // Table is a table that somebody else designed, as the cascade sees it: `cascade-worker
@@ -80,31 +82,30 @@ type Node struct {
 	Asset string
 	// Owner and Quota are the columns of the owner and the quota's flag, or empty.
 	Owner, Quota string
-	// Tenant is the column of the tenant, which stands before the owner's, or empty.
-	Tenant string `json:",omitempty"`
-	// Limits are the hard limits that its rows count in, and how many of its [Node.Owners] share each.
-	Limits []nodeLimit `json:",omitempty"`
+	// Tenant is the column of the tenant, which stands before the owner's, or empty; Owners are both, as far
+	// as there are any.
+	Tenant string
+	Owners []string
+	// Limits are the hard limits that its rows count in, and how many of its Owners share each.
+	Limits []nodeLimit
 	// Parents are the edges to the nodes above.
 	Parents []Edge
 	// Stays says that no row of it is ever deleted, see [Table]; a job cannot begin
 	// with one.
 	Stays bool
 	// Trash is how long its deleted rows, and references that are cut, are kept; 0: they are not.
-	Trash Age `json:",omitempty"`
-	// Retention says when its rows are due; nil: never. A running job does not depend on it.
-	Retention *Retention `json:"-"`
+	Trash Age
+	// Retention says when its rows are due; nil: never. A running job does not depend on it. Retained are the
+	// tables whose rows it finds.
+	Retention *Retention
+	Retained  []string
 	// Triggers are those that somebody has accepted.
-	Triggers []string `json:"-"`
+	Triggers []string
 }
 
 type nodeLimit = struct {
 	Name   string
 	Owners int
-}
-
-// Owners are the columns that say whose row it is.
-func (n Node) Owners() []string {
-	return Resource{Tenant: Column{Name: n.Tenant}, Owner: n.Owner}.Owners()
 }
 
 // Node returns the resource or table of that name, or [ErrUnknownResource].
@@ -123,7 +124,7 @@ func (p Plan) Nodes() []Node {
 	keys := map[string][]string{}
 	for _, r := range p.Resources {
 		r = p.filled(r)
-		n := Node{Name: r.Name, Tables: r.Tables(), Key: []string{r.ID}, Managed: true, Asset: r.Asset, Owner: r.Owner, Tenant: r.TenantColumn(), Quota: r.Quota.Flag, Trash: max(r.Trash, 0), Retention: r.Retention}
+		n := Node{Name: r.Name, Tables: r.Tables(), Key: []string{r.ID}, Managed: true, Asset: r.Asset, Owner: r.Owner, Tenant: r.Tenant.Name, Owners: r.Owners(), Quota: r.Quota.Flag, Trash: max(r.Trash, 0), Retention: r.Retention}
 		if r.Parent.Column != "" {
 			n.Parents = append(n.Parents, Edge{Table: r.Parent.Resource, Columns: []string{r.Parent.Column}})
 		}
@@ -139,7 +140,14 @@ func (p Plan) Nodes() []Node {
 		keys[n.Name] = n.Key
 		nodes = append(nodes, n)
 	}
-	for _, n := range nodes {
+	for i := range nodes {
+		n := &nodes[i]
+		if n.Retention != nil {
+			n.Retained = n.Tables
+			if n.Managed && n.Retention.Column == ident.ColArchivedAt {
+				n.Retained = n.Tables[1:]
+			}
+		}
 		for i := range n.Parents {
 			e := &n.Parents[i]
 			if len(e.References) == 0 {

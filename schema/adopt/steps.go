@@ -111,7 +111,7 @@ func stepsOf(d *dict.Database, plan schema.Plan, r schema.Resource, findings []v
 		if c := d.TableOrEmpty(s.Table).Column(s.Column); s.Kind == verify.ColumnUnknown && c != nil {
 			s.Fix = fmt.Sprintf("add it to the plan's columns, - {name: %s, type: %q}, or drop it", c.Name, plainType(c))
 		}
-		a.Against = append(a.Against, live.Difference(s.Difference))
+		a.Against = append(a.Against, s.Difference)
 	}
 	active := d.Table(r.Active)
 	if !active.IsTable() {

@@ -8,31 +8,20 @@ import (
 	"github.com/onerow/onerow/schema/internal/dict"
 )
 
-// EdgeIndex returns the name of a B-tree index of the table by which rows are found
-// that hold the edge: it begins with the edge's columns, in any order, among which
-// may be columns of the edge's condition. Of several it is the one with the most
-// columns of the condition. It is none that is INVISIBLE or IGNORED.
-func (c *Catalog) EdgeIndex(table string, e schema.Edge) (name string, ok bool) {
-	want, best := colset.Lower(e.Columns), -1
-	for _, x := range c.found.TableOrEmpty(table).Indexes {
-		if n := x.Leads(want, dict.Conditions(e)); n > best {
-			name, best = x.Name, n
-		}
-	}
-	return name, best >= 0
-}
-
 // PrimaryKey returns the columns of a table's primary key, in its order and in lower
 // case; none where the table has none.
 func (c *Catalog) PrimaryKey(table string) []string { return c.found.TableOrEmpty(table).Primary() }
 
-// Indexes returns the names of the B-tree indexes of the table that begin with the columns, in any order:
-// none that is INVISIBLE or IGNORED, which no statement may name.
-func (c *Catalog) Indexes(table string, columns []string) (names []string) {
-	want := colset.Lower(columns)
-	for _, x := range c.found.TableOrEmpty(table).Indexes {
-		if x.Leads(want, nil) >= 0 {
-			names = append(names, x.Name)
+// Indexes returns the names of the B-tree indexes of a table by which rows are found that hold the edge: each
+// begins with the edge's columns, in any order, among which may be columns of its condition. Those with the
+// most columns of the condition come first. None is INVISIBLE or IGNORED, which no statement may name.
+func (c *Catalog) Indexes(table string, e schema.Edge) (names []string) {
+	want, when := colset.Lower(e.Columns), dict.Conditions(e)
+	for n := len(when); n >= 0; n-- {
+		for _, x := range c.found.TableOrEmpty(table).Indexes {
+			if x.Leads(want, when) == n {
+				names = append(names, x.Name)
+			}
 		}
 	}
 	return names

@@ -161,6 +161,6 @@ func (d *discovery) unbreakable(all []loops.Step[*reference], part []int) error 
 		}
 		reasons = append(reasons, fmt.Sprintf("%s: %s", t.Name, strings.Join(columns, ", ")))
 	}
-	return fmt.Errorf("%w: the loop %s cannot be broken; no row of it can go first (%s); let one of these columns be NULL, or drop one of the foreign keys",
+	return fmt.Errorf("%w: a loop that cannot be broken: %s; no row of it can go first (%s); let one of these columns be NULL, or drop one of the foreign keys",
 		ErrNoPlan, d.loopText(loop), strings.Join(reasons, "; "))
 }

@@ -81,7 +81,7 @@ func Privileges(plan schema.Plan) []Privilege {
 		if n.Managed && i > 0 {
 			columns = append(columns, ident.ColDeletionID)
 		}
-		if slices.Contains(n.RetentionTables(), n.Tables[i]) {
+		if slices.Contains(n.Retained, n.Tables[i]) {
 			columns, retains = append(columns, n.Retention.Column), true
 		}
 		rights := []right{{verb: "SELECT", columns: columns}}

@@ -12,36 +12,9 @@ import (
 	"github.com/onerow/onerow/schema/internal/verify"
 )
 
-// Difference is one point in which a database is not as declared.
-type Difference struct {
-	// Table is the table that is concerned.
-	Table string `json:"table"`
-	// Column and Index name what is concerned within the table; empty: the table.
-	Column string `json:"column,omitempty"`
-	Index  string `json:"index,omitempty"`
-	// Problem says what is, and what depends on its being otherwise.
-	Problem string `json:"problem"`
-	// Fix says what to do. It ends with the statement, where one does it without harm.
-	Fix string `json:"fix"`
-	// SQL is that statement, or empty. It changes no value, default, comment, collation or
-	// key but what it is about, in a session of any time zone and sql_mode; where it cannot do its work
-	// on the rows that there are, it fails and has changed nothing.
-	SQL string `json:"sql,omitempty"`
-	// Absent says that the table is not there at all.
-	Absent bool `json:"-"`
-}
-
-// String is the difference on one line.
-func (d Difference) String() string {
-	where := fmt.Sprintf("table %q", d.Table)
-	if d.Column != "" {
-		where += fmt.Sprintf(", column %q", d.Column)
-	}
-	if d.Index != "" {
-		where += fmt.Sprintf(", index %q", d.Index)
-	}
-	return where + ": " + d.Problem + "; " + d.Fix
-}
+// Difference is one point in which a database is not as declared: where, what the Problem is and what depends
+// on it, the Fix in words, and the statement that ends it, SQL, where one does it without harm.
+type Difference = verify.Difference
 
 // VerifyError says in which points a database is not as the plan declares it.
 type VerifyError struct {
@@ -117,7 +90,7 @@ func Verify(ctx context.Context, db onerow.DB, plan schema.Plan) error {
 	}
 	e := &VerifyError{Database: found.Name}
 	for _, s := range said {
-		e.Differences = append(e.Differences, Difference(s.Difference))
+		e.Differences = append(e.Differences, s.Difference)
 	}
 	return e
 }

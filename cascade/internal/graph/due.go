@@ -26,8 +26,8 @@ type Due struct {
 
 	table  *Table
 	column string
-	layout string // of its readings of a clock; "": it is a TIMESTAMP
-	zone   *time.Location
+	layout string                    // of its readings of a clock; "": it is a TIMESTAMP
+	clock  func(time.Time) time.Time // of the column, where it is no TIMESTAMP
 	index  string
 	rest   rowkey.Codec // the index's other columns; Width() 0: none
 }
@@ -56,7 +56,7 @@ func (d *Due) read(t *Table, cat *catalog.Catalog) (err error) {
 	default:
 		return fmt.Errorf("%w: %q of %q is no DATE, DATETIME or TIMESTAMP; see cascade-worker verify", errDue, name, t.Name)
 	}
-	if d.zone, err = t.Node.RetentionZone(); err != nil {
+	if d.clock, err = t.Node.RetentionClock(); err != nil {
 		return fmt.Errorf("%w: %w", errDue, err)
 	}
 	index, columns, ok := cat.RetentionIndex(t.Name, name)
@@ -81,7 +81,7 @@ func (d *Due) Cutoff(now time.Time) string {
 		micro := max(at.UnixMicro(), 0)
 		return fmt.Sprintf("%d.%06d", micro/1e6, micro%1e6)
 	}
-	return schema.Latest(at, d.zone).Format(d.layout)
+	return d.clock(at).Format(d.layout)
 }
 
 // earliest is the first beginning: zero dates, with which many schemas say never, are before it.

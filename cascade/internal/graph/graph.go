@@ -143,7 +143,7 @@ func newNode(declared schema.Node, cat *catalog.Catalog) (*Node, error) {
 			return nil, fmt.Errorf("cascade: the key of %q: %w", name, err)
 		}
 		if n.Owned {
-			if t.Owner, err = rowkey.New(cat, name, declared.Owners()); err != nil {
+			if t.Owner, err = rowkey.New(cat, name, declared.Owners); err != nil {
 				return nil, fmt.Errorf("cascade: the owner of %q: %w", name, err)
 			}
 		}
@@ -152,16 +152,15 @@ func newNode(declared schema.Node, cat *catalog.Catalog) (*Node, error) {
 			if t.Asset, ok = cat.Column(name, declared.Asset); !ok {
 				return nil, noColumn(name, declared.Asset)
 			}
-			t.Listed = len(cat.Indexes(name, []string{declared.Asset})) > 0
+			t.Listed = len(cat.Indexes(name, schema.Edge{Columns: []string{declared.Asset}})) > 0
 		}
 		if declared.Trash > 0 {
 			if t.Trash, err = newTrash(declared, name, cat); err != nil {
 				return nil, err
 			}
 		}
-		if slices.Contains(declared.RetentionTables(), name) {
-			t.Due = &Due{Policy: *declared.Retention, table: t, column: schema.Quote(declared.Retention.Column)}
-			t.Due.Err = t.Due.read(t, cat) // that no row can be found is no reason for jobs to wait
+		if slices.Contains(declared.Retained, name) {
+			t.Due = newDue(t, cat)
 		}
 		n.Tables = append(n.Tables, t)
 	}

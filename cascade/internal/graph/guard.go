@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/catalog"
 )
 
@@ -21,7 +22,7 @@ func (t *Table) guard(columns []string, asText bool, cat *catalog.Catalog, all i
 	if asText {
 		return nil
 	}
-	for _, name := range cat.Indexes(t.Name, columns) {
+	for _, name := range cat.Indexes(t.Name, schema.Edge{Columns: columns}) {
 		if !strings.EqualFold(name, "PRIMARY") {
 			g := Guard{" FORCE INDEX (" + ident.Quote(name) + ")", all.outside(t, [2]string{strings.ToLower(t.Name), strings.ToLower(name)})}
 			if g.Outside == "" {

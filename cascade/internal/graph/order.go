@@ -75,7 +75,8 @@ func readIndexes(ctx context.Context, db onerow.DB, tables []string) (indexes, e
 // unless one parent is asked for.
 func (s *Source) walkBy(declared schema.Edge, cat *catalog.Catalog, all indexes) (err error) {
 	var columns []string
-	if name, ok := cat.EdgeIndex(s.Name, declared); ok {
+	if found := cat.Indexes(s.Name, declared); len(found) > 0 {
+		name := found[0]
 		s.Index, s.Narrow = " FORCE INDEX ("+ident.Quote(name)+")", narrow(name)
 		index := [2]string{strings.ToLower(s.Name), strings.ToLower(name)}
 		columns = all.ordered[index]

@@ -43,7 +43,7 @@ func Content(r schema.Resource, column string) string {
 	switch column {
 	case r.Label.Key, ident.ColStemKey, ident.ColCopyNo:
 		return fmt.Sprintf("the Key, StemKey and Copy that names.Kind(%q).Parse returns for its %s", r.Label.Kind, r.Label.Column)
-	case r.Owner, r.TenantColumn():
+	case r.Owner, r.Tenant.Name:
 		return "whose row it is"
 	case r.Parent.Column:
 		return "the id of the row above"

@@ -1,6 +1,9 @@
 package verify
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Kind is what a difference is about. Each has a fix that a test has tried on tables with
 // rows, see TestFixes: a new one fails there until it has a case of its own.
@@ -78,8 +81,33 @@ type Finding struct {
 	Kind Kind
 }
 
-// Difference is one point in which a database is not as declared, see live.Difference.
+// Difference is one point in which a database is not as declared.
 type Difference struct {
-	Table, Column, Index, Problem, Fix, SQL string
-	Absent                                  bool
+	// Table is the table that is concerned.
+	Table string `json:"table"`
+	// Column and Index name what is concerned within the table; empty: the table.
+	Column string `json:"column,omitempty"`
+	Index  string `json:"index,omitempty"`
+	// Problem says what is, and what depends on its being otherwise.
+	Problem string `json:"problem"`
+	// Fix says what to do. It ends with the statement, where one does it without harm.
+	Fix string `json:"fix"`
+	// SQL is that statement, or empty. It changes no value, default, comment, collation or
+	// key but what it is about, in a session of any time zone and sql_mode; where it cannot do its work
+	// on the rows that there are, it fails and has changed nothing.
+	SQL string `json:"sql,omitempty"`
+	// Absent says that the table is not there at all.
+	Absent bool `json:"-"`
+}
+
+// String is the difference on one line.
+func (d Difference) String() string {
+	where := fmt.Sprintf("table %q", d.Table)
+	if d.Column != "" {
+		where += fmt.Sprintf(", column %q", d.Column)
+	}
+	if d.Index != "" {
+		where += fmt.Sprintf(", index %q", d.Index)
+	}
+	return where + ": " + d.Problem + "; " + d.Fix
 }

@@ -12,7 +12,7 @@ import (
 // retention holds the policies against the tables.
 func (v *verifier) retention(nodes []schema.Node) {
 	for _, n := range nodes {
-		for _, name := range n.RetentionTables() {
+		for _, name := range n.Retained {
 			have := v.found.Table(name)
 			if have == nil {
 				continue // said already

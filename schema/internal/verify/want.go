@@ -141,7 +141,7 @@ func Wanted(r schema.Resource, c shape.Column) WantColumn {
 		w.Is, w.Min = VariableBytes, 8
 	case ident.ColCreatedAt, ident.ColUpdatedAt, ident.ColArchivedAt:
 		w.Is, w.Why = UTCTime, "times are UTC in microseconds and must not follow a session's time zone"
-	case r.Owner, r.TenantColumn():
+	case r.Owner, r.Tenant.Name:
 		w.Is, w.Min = keyFamily(c.Type)
 		w.Why = "a unique key holds no two rows apart whose owner is NULL"
 	case r.Parent.Column:
