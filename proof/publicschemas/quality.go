@@ -36,9 +36,6 @@ func proposals(ctx context.Context, db *sql.DB, roots []string) (refs []string, 
 	if err != nil {
 		return nil, err
 	}
-	if err := discover.Sample(ctx, db, list); err != nil {
-		return nil, err
-	}
 	for _, p := range list {
 		var there, of int
 		last := p.Evidence[len(p.Evidence)-1]

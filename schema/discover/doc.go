@@ -4,7 +4,7 @@
 //	plan, notes, proposals, err := discover.Plan(ctx, db, schema.Plan{}, []string{"host"}, nil)
 //
 // [Plan] takes the tables below some roots, or extends a plan, takes references that a person declares, and
-// proposes others that names and types make likely; [Sample] says how many of their values are there above.
+// proposes others that names and types make likely, with how many of their values are there above.
 // The notes say what a person should know or decide.
 //
 // # What is guaranteed
@@ -22,8 +22,7 @@
 //
 // # Statements
 //
-//	Plan     10
-//	Sample   1 for each proposal
+//	Plan   10, and 1 for each proposal
 //
 // Open this package when a plan is proposed that misses an edge, or has a wrong one.
 package discover

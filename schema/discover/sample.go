@@ -19,24 +19,7 @@ const sampleTime = 5 * time.Second
 const sqlSample = `SELECT COUNT(*), COUNT(s.v), COUNT(IF(EXISTS (SELECT 1 FROM %s AS p WHERE p.%s = s.v), 1, NULL))
 FROM (SELECT %s AS v FROM %s LIMIT %d) AS s`
 
-// Sample adds to the evidence how many of the first values are there above. One statement for each
-// proposal, of 2,000 rows at most, and of five seconds; what cannot be read in time, or may not be, is said
-// to be unknown.
-func Sample(ctx context.Context, db onerow.DB, list []Proposal) error {
-	for i := range list {
-		p := &list[i]
-		said, err := p.look(ctx, db)
-		if ctx.Err() != nil {
-			return fmt.Errorf("schema: discover: %w", context.Cause(ctx))
-		}
-		if err != nil {
-			said = "its values could not be looked at"
-		}
-		p.Evidence = append(p.Evidence, said)
-	}
-	return nil
-}
-
+// look says how many of the first values are there above.
 func (p *Proposal) look(ctx context.Context, db onerow.DB) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, sampleTime)
 	defer cancel()

@@ -59,9 +59,6 @@ func (c *Discover) Run(ctx context.Context, a *shell.App, db shell.BareDB) error
 	case err != nil:
 		return err
 	}
-	if err := discover.Sample(ctx, db, proposals); err != nil {
-		return err
-	}
 	if c.Plan != "" {
 		return c.extended(a, string(text), old, plan, notes, proposals)
 	}
