@@ -52,8 +52,8 @@ func files(ctx context.Context, db *sql.DB, last bool, next int64) (fstest.MapFS
 			return nil, err
 		}
 		a.Steps = slices.DeleteFunc(a.Steps, func(s adopt.Step) bool { return s.Last != last })
-		for _, f := range adopt.Files(a, next) {
-			all[f.Name] = &fstest.MapFile{Data: []byte(f.Text)}
+		for name, text := range adopt.Files(a, next) {
+			all[name] = &fstest.MapFile{Data: []byte(text)}
 			next++
 		}
 	}

@@ -23,9 +23,9 @@ var (
 type Options struct {
 	// Copies renames rows whose name is taken to "Name (Copy 1)" and so on, after all others have their keys.
 	Copies bool
-	// OnPage is told of each page before the next one begins: it may show it, and wait. Its error ends the
+	// OnPage is told after each page what has been done so far: it may show it, and wait. Its error ends the
 	// run.
-	OnPage func(context.Context, Page) error
+	OnPage func(context.Context, Report) error
 }
 
 // Report is what a backfill has done.
@@ -40,6 +40,9 @@ type Report struct {
 	LeftRows int64
 	// Whole says that the last pass has found nothing to do: each row has all that it needs.
 	Whole bool
+	// Table and Last are the table of the page that was filled last, and the id of its last row; empty: it had
+	// none.
+	Table, Last string
 }
 
 // Left is a row that the backfill has left as it is. Ids are shown as numbers, text, or hexadecimal digits.
@@ -74,43 +77,43 @@ func Backfill(ctx context.Context, db onerow.DB, plan schema.Plan, resource stri
 func (f *filler) run(ctx context.Context, db onerow.DB, o Options) (all Report, err error) {
 	for pass := range maxPasses {
 		copies := o.Copies && pass > 0
-		now, err := f.pass(ctx, db, copies, o.OnPage)
-		if pass > 0 {
-			now.Rows = all.Rows
-		}
-		now.Written, now.Copied = all.Written+now.Written, all.Copied+now.Copied
-		copied := now.Copied > all.Copied
-		if all = now; err != nil {
+		before := all.Copied
+		if all, err = f.pass(ctx, db, all, copies, o.OnPage); err != nil {
 			return all, err
 		}
 		all.Whole = all.Behind == 0 && all.LeftRows == 0
-		if all.Behind == 0 && !copied && (all.LeftRows == 0 || !o.Copies || copies) {
+		if all.Behind == 0 && all.Copied == before && (all.LeftRows == 0 || !o.Copies || copies) {
 			break
 		}
 	}
 	return all, nil
 }
 
-// pass goes over all rows once.
-func (f *filler) pass(ctx context.Context, db onerow.DB, copies bool, onPage func(context.Context, Page) error) (r Report, err error) {
+// pass goes over all rows once, and adds to what earlier passes have done.
+func (f *filler) pass(ctx context.Context, db onerow.DB, all Report, copies bool, onPage func(context.Context, Report) error) (Report, error) {
+	first := all.Table == ""
+	all.Behind, all.Left, all.LeftRows = 0, nil, 0 // as the last pass sees them
 	for at := (position{}); ; {
 		p, err := f.fillPage(ctx, db, at, copies)
 		if err != nil {
-			return r, err
+			return all, err
 		}
-		r.Rows += int64(p.Rows)
-		r.Written += int64(p.Written)
-		r.Copied += int64(p.Copied)
-		r.Behind += int64(p.Written + p.Moved)
-		r.LeftRows += int64(len(p.Left))
-		r.Left = append(r.Left, p.Left[:min(len(p.Left), maxLeft-len(r.Left))]...)
+		all.Table, all.Last = p.table, p.last
+		if first {
+			all.Rows += int64(p.rows)
+		}
+		all.Written += int64(p.written)
+		all.Copied += int64(p.copied)
+		all.Behind += int64(p.written + p.moved)
+		all.LeftRows += int64(len(p.left))
+		all.Left = append(all.Left, p.left[:min(len(p.left), maxLeft-len(all.Left))]...)
 		if onPage != nil {
-			if err := onPage(ctx, p); err != nil {
-				return r, err
+			if err := onPage(ctx, all); err != nil {
+				return all, err
 			}
 		}
-		if p.Done {
-			return r, nil
+		if p.done {
+			return all, nil
 		}
 		at = p.next
 	}

@@ -31,7 +31,7 @@ func (f *filler) Run(ctx context.Context, db onerow.DB, o Options) (Report, erro
 }
 
 // Page fills the first page, for tests that end between two pages.
-func (f *filler) Page(ctx context.Context, db onerow.DB, copies bool) (Page, error) {
+func (f *filler) Page(ctx context.Context, db onerow.DB, copies bool) (pageDone, error) {
 	return f.fillPage(ctx, db, position{}, copies)
 }
 
@@ -39,7 +39,7 @@ func (f *filler) Page(ctx context.Context, db onerow.DB, copies bool) (Page, err
 func (f *filler) Rest(ctx context.Context, db onerow.DB, after any) error {
 	for at := (position{after: after}); ; {
 		p, err := f.fillPage(ctx, db, at, false)
-		if err != nil || p.Done {
+		if err != nil || p.done {
 			return err
 		}
 		at = p.next

@@ -2,34 +2,27 @@ package adopt
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 	"unicode"
 )
 
-// File is a goose migration.
-type File struct {
-	// Name is that of the file: NNNNN_adopt_resource_what.sql.
-	Name string
-	// Text is what is in it.
-	Text string
-}
-
-// Files are the steps of an adoption as goose migrations, the first of which has that number. Each is one
+// Files returns the steps of an adoption as goose migrations, the first of which has that number: the names of
+// the files, NNNNN_adopt_resource_what.sql, and what is in each. Each is one
 // statement of DDL that runs unless the catalog shows its work: so a file may be run again after a crash
 // between the DDL, which commits by itself, and the end of the file. It sets the session's sql_mode, time
 // zone and the two timeouts of locks, so that it means the same everywhere and does not queue up all others
 // for long behind a lock that it waits for (a copy waits for rows too, which its foreign keys check), and
 // sets them back, but where it fails. Its statements need one session:
 // goose gives them one, for the files run in a transaction.
-func Files(a *Adoption, first int64) []File {
-	var files []File
-	for i, s := range a.Steps {
-		files = append(files, File{
-			Name: fmt.Sprintf("%05d_adopt_%s_%s.sql", first+int64(i), word(a.Resource.Name), s.Name),
-			Text: text(a, s, i),
-		})
+func Files(a *Adoption, first int64) iter.Seq2[string, string] {
+	return func(yield func(name, text string) bool) {
+		for i, s := range a.Steps {
+			if !yield(fmt.Sprintf("%05d_adopt_%s_%s.sql", first+int64(i), word(a.Resource.Name), s.Name), text(a, s, i)) {
+				return
+			}
+		}
 	}
-	return files
 }
 
 const width = 106

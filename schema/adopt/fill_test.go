@@ -160,8 +160,8 @@ func TestResume(t *testing.T) {
 	db, _, f := expanded(t, 1700)
 	stop := errors.New("stop")
 	var last string
-	report, err := f.Run(t.Context(), db, adopt.Options{OnPage: func(_ context.Context, p adopt.Page) error {
-		if last = p.Last; last == "1000" {
+	report, err := f.Run(t.Context(), db, adopt.Options{OnPage: func(_ context.Context, r adopt.Report) error {
+		if last = r.Last; last == "1000" {
 			return stop
 		}
 		return nil
@@ -170,7 +170,7 @@ func TestResume(t *testing.T) {
 		t.Fatalf("%+v, %v", report, err)
 	}
 	pages := 0
-	report, err = f.Run(t.Context(), db, adopt.Options{OnPage: func(context.Context, adopt.Page) error { pages++; return nil }})
+	report, err = f.Run(t.Context(), db, adopt.Options{OnPage: func(context.Context, adopt.Report) error { pages++; return nil }})
 	// All in 4 pages, and the archive, twice.
 	if err != nil || !report.Whole || report.Rows != 1700 || report.Written != 700 || pages != 5+5 {
 		t.Errorf("%+v, %v, %d pages", report, err, pages)

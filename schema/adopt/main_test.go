@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -128,10 +129,10 @@ func differ(was, is string) string {
 	return text
 }
 
-func files(list []adopt.File) fstest.MapFS {
+func files(list iter.Seq2[string, string]) fstest.MapFS {
 	fs := fstest.MapFS{}
-	for _, f := range list {
-		fs[f.Name] = &fstest.MapFile{Data: []byte(f.Text)}
+	for name, text := range list {
+		fs[name] = &fstest.MapFile{Data: []byte(text)}
 	}
 	return fs
 }

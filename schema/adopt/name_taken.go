@@ -23,9 +23,9 @@ func (p *pageFiller) writeOne(ctx context.Context, w *row) error {
 	for try := 0; ; try++ {
 		n, err := p.write(ctx, []*row{w})
 		if mysqlerr.Classify(err) != mysqlerr.Duplicate {
-			p.Written += int(n)
+			p.written += int(n)
 			if n == 0 {
-				p.Moved++
+				p.moved++
 			}
 			return err
 		}
@@ -43,10 +43,10 @@ func (p *pageFiller) writeOne(ctx context.Context, w *row) error {
 			if err := p.release(ctx, holder); err != nil {
 				return err
 			}
-			p.Moved++ // it is without a key until the next pass
+			p.moved++ // it is without a key until the next pass
 			continue
 		}
-		if p.copies {
+		if p.withCopies {
 			return p.rename(ctx, w, holder)
 		}
 		p.leave(w, holder.id, fmt.Errorf("%w by %s", errNameTaken, show(holder.id)))
@@ -111,7 +111,7 @@ func (p *pageFiller) rename(ctx context.Context, w, holder *row) error {
 			keytype.Literal([]byte(copied.StemKey)), copied.Copy, p.keepTimes, ident.Quote(p.res.ID)+" = "+keytype.Literal(w.id), keytype.Literal(w.label))
 		written, werr := onerow.Affected(ctx, p.db, query)
 		if mysqlerr.Classify(werr) != mysqlerr.Duplicate {
-			p.Copied += int(written)
+			p.copied += int(written)
 			return werr
 		}
 		if n == names.MaxCopy { // anybody may have typed the last; what follows the highest below another is free

@@ -25,20 +25,15 @@ type position struct {
 	after any
 }
 
-// Page is what has been done about a page of rows.
-type Page struct {
-	// Table that it was of.
-	Table string
-	// Last is the id of its last row, or empty: it had none.
-	Last string
-	// Rows that were read, of which so many were Written, Copied (renamed) or have changed since they were
-	// read.
-	Rows, Written, Copied, Moved int
-	// Left are those that stay as they are.
-	Left []Left
-	// Done says that it was the last one of the pass.
-	Done bool
+// pageDone is what has been done about a page of rows.
+type pageDone struct {
+	table, last string // last is the id of its last row, or empty: it had none
 
+	// rows were read, of which so many were written, copied (renamed) or have changed since they were read.
+	rows, written, copied, moved int
+
+	left []Left   // rows that stay as they are
+	done bool     // it was the last page of the pass
 	next position // where the next page begins
 }
 
@@ -46,10 +41,10 @@ type Page struct {
 type pageFiller struct {
 	*filler
 	*side
-	Page
+	pageDone
 
-	db     onerow.DB
-	copies bool // rows whose name is taken are renamed
+	db         onerow.DB
+	withCopies bool // rows whose name is taken are renamed
 }
 
 // row is one of a page.
@@ -68,30 +63,30 @@ type row struct {
 // name's, 100 at a time; each statement commits by itself, so none holds more locks than that, and a page
 // that ends half way is simply made again. With copies, a row whose name is taken is renamed as a row is that
 // is activated from the archive. Nothing is written over what somebody else writes meanwhile.
-func (f *filler) fillPage(ctx context.Context, db onerow.DB, at position, copies bool) (done Page, err error) {
+func (f *filler) fillPage(ctx context.Context, db onerow.DB, at position, copies bool) (filled pageDone, err error) {
 	s := f.sides[at.table]
 	err = onerow.Alone(ctx, db, func(ctx context.Context, db onerow.DB) error {
-		p := &pageFiller{f, s, Page{Table: s.name, next: at}, db, copies}
+		p := &pageFiller{f, s, pageDone{table: s.name, next: at}, db, copies}
 		rows, err := p.read(ctx, at.after)
 		if err != nil {
 			return err
 		}
-		if p.Rows = len(rows); p.Rows > 0 {
-			p.next.after = rows[p.Rows-1].id
-			p.Last = show(p.next.after)
+		if p.rows = len(rows); p.rows > 0 {
+			p.next.after = rows[p.rows-1].id
+			p.last = show(p.next.after)
 		}
-		if p.Rows < pageRows {
+		if p.rows < pageRows {
 			p.next = position{table: at.table + 1}
-			p.Done = p.next.table == len(f.sides)
+			p.done = p.next.table == len(f.sides)
 		}
 		err = p.fill(ctx, rows)
-		done = p.Page
+		filled = p.pageDone
 		return err
 	})
 	if err != nil {
-		return Page{}, fmt.Errorf("adopt: %s: %w", s.name, err)
+		return pageDone{}, fmt.Errorf("adopt: %s: %w", s.name, err)
 	}
-	return done, nil
+	return filled, nil
 }
 
 // read reads a page, and computes what belongs to its names.
@@ -155,8 +150,8 @@ func (p *pageFiller) fill(ctx context.Context, rows []*row) error {
 		if err != nil {
 			return err
 		}
-		p.Written += int(written)
-		p.Moved += len(part) - int(written)
+		p.written += int(written)
+		p.moved += len(part) - int(written)
 	}
 	return nil
 }
@@ -172,7 +167,7 @@ func (p *pageFiller) leave(w *row, holder any, err error) {
 	if holder != nil {
 		left.Holder = show(holder)
 	}
-	p.Left = append(p.Left, left)
+	p.left = append(p.left, left)
 }
 
 // write writes keys by the primary key, each only where the name is still that of which it was computed. It
@@ -216,7 +211,7 @@ func (p *pageFiller) fillTimes(ctx context.Context, rows []*row) error {
 		if err != nil {
 			return err
 		}
-		p.Written += int(written)
+		p.written += int(written)
 	}
 	return nil
 }

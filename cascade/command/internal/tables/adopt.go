@@ -82,8 +82,8 @@ func (c *Adopt) files(a *shell.App, found *adopt.Adoption) error {
 	for _, note := range found.Notes {
 		fmt.Fprintf(&b, "-- note: %s\n", output.OneLine(note))
 	}
-	for _, f := range adopt.Files(found, max(c.Number, 1)) {
-		fmt.Fprintf(&b, "\n-- %s %s\n%s", strings.Repeat("=", 8), f.Name, f.Text)
+	for name, text := range adopt.Files(found, max(c.Number, 1)) {
+		fmt.Fprintf(&b, "\n-- %s %s\n%s", strings.Repeat("=", 8), name, text)
 	}
 	return a.Print(strings.TrimPrefix(b.String(), "\n"))
 }
@@ -103,19 +103,17 @@ func (c *Adopt) backfill(ctx context.Context, a *shell.App, db *sql.DB, plan sch
 	}
 	show := shell.NewCounter(a)
 	pace := shell.NewPacer(a, db, shell.Load(c.Load), throttles, show)
-	var rows, written int64
-	report, err := adopt.Backfill(ctx, db, plan, c.Resource, adopt.Options{Copies: c.Copies, OnPage: func(ctx context.Context, p adopt.Page) error {
-		rows, written = rows+int64(p.Rows), written+int64(p.Written+p.Copied)
+	report, err := adopt.Backfill(ctx, db, plan, c.Resource, adopt.Options{Copies: c.Copies, OnPage: func(ctx context.Context, r adopt.Report) error {
 		show.Say(func() string {
-			return fmt.Sprintf("%s: %s read, %s, now %s", p.Table, output.Plural(int(rows), "row"), output.Plural(int(written), "write"), p.Last)
+			return fmt.Sprintf("%s: %s read, %s, now %s", r.Table, output.Plural(int(r.Rows), "row"), output.Plural(int(r.Written+r.Copied), "write"), r.Last)
 		})
 		return pace.Wait(ctx)
 	}})
 	if errors.Is(err, adopt.ErrNotReady) {
 		return output.Said(fmt.Sprintf("%s is not ready for the backfill: %s; see %s adopt %s", c.Resource, output.Detail(err, adopt.ErrNotReady), output.ProgramName, c.Resource), err)
 	}
-	if err != nil {
-		return errors.Join(err, a.Note("%s; run it again", output.Plural(int(written), "write")))
+	if err = errors.Join(err, show.End()); err != nil {
+		return errors.Join(err, a.Note("%s; run it again", output.Plural(int(report.Written+report.Copied), "write")))
 	}
 	return c.printReport(a, report)
 }
@@ -177,25 +175,28 @@ func (c *Adopt) write(a *shell.App, found *adopt.Adoption) error {
 		first = last + 1
 	}
 	files := adopt.Files(found, first)
-	for _, f := range files {
-		_, rest, _ := strings.Cut(f.Name, "_")
+	for name := range files {
+		_, rest, _ := strings.Cut(name, "_")
 		if other := there[rest]; other != "" {
 			return usage.Errorf("--out has %s already, which the database has not run: run it, or remove it, before more are written", other)
 		}
 	}
 	var b strings.Builder
-	for i, f := range files {
-		if err := create(filepath.Join(c.Out, f.Name), f.Text); err != nil {
-			for _, made := range files[:i] {
-				err = errors.Join(err, os.Remove(filepath.Join(c.Out, made.Name)))
+	var made []string
+	for name, text := range files {
+		path, i := filepath.Join(c.Out, name), len(made)
+		if err := create(path, text); err != nil {
+			for _, path := range made {
+				err = errors.Join(err, os.Remove(path))
 			}
 			return err
 		}
+		made = append(made, path)
 		mark := ""
 		if found.Steps[i].Last && (i == 0 || !found.Steps[i-1].Last) {
 			mark = fmt.Sprintf("  (before this one: %s adopt %s --backfill)", output.ProgramName, c.Resource)
 		}
-		fmt.Fprintf(&b, "%s%s\n", f.Name, mark)
+		fmt.Fprintf(&b, "%s%s\n", name, mark)
 	}
 	for _, note := range found.Notes {
 		fmt.Fprintf(&b, "note: %s\n", output.OneLine(note))
