@@ -19,7 +19,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -29,15 +28,6 @@ import (
 
 // maxSize of a file, in bytes, is far above any plan that somebody writes.
 const maxSize = 1 << 20
-
-// Load reads a plan from a file, as [Parse] does.
-func Load(path string) (schema.Plan, error) {
-	text, err := os.ReadFile(path) //nolint:gosec // the caller names the file
-	if err != nil {
-		return schema.Plan{}, fmt.Errorf("planfile: %w", err)
-	}
-	return Parse(path, text)
-}
 
 // Parse reads and checks a plan. It is strict: a field that no plan has is an error, with its line. The name
 // is that of the file, for messages. Errors: [schema.ErrInvalidPlan], which names all contradictions of a

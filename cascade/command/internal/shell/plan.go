@@ -3,6 +3,7 @@ package shell
 import (
 	"cmp"
 	"io"
+	"os"
 
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/schema"
@@ -23,6 +24,7 @@ func (f PlanFlag) AfterApply(a *App) error {
 // Plan reads and checks the plan that the flag or the environment names, or checks the program's own.
 func (a *App) Plan() (plan schema.Plan, err error) {
 	name := cmp.Or(a.PlanFile, a.Getenv(EnvPlan))
+	var text []byte
 	switch {
 	case a.OwnPlan != nil && a.PlanFile != "":
 		return schema.Plan{}, usage.Errorf("--plan is not for this program: its plan is built in")
@@ -31,12 +33,13 @@ func (a *App) Plan() (plan schema.Plan, err error) {
 	case name == "":
 		return schema.Plan{}, usage.Errorf("no plan was given: set --plan or %s to a YAML file", EnvPlan)
 	case name == "-":
-		var text []byte
-		if text, err = io.ReadAll(io.LimitReader(a.Stdin, 2<<20)); err == nil {
-			plan, err = planfile.Parse("standard input", text)
-		}
+		name = "standard input"
+		text, err = io.ReadAll(io.LimitReader(a.Stdin, 2<<20))
 	default:
-		plan, err = planfile.Load(name)
+		text, err = os.ReadFile(name) //nolint:gosec // the caller names the file
+	}
+	if err == nil {
+		plan, err = planfile.Parse(name, text)
 	}
 	if err != nil {
 		return schema.Plan{}, usage.Mark(err)

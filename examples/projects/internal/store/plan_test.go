@@ -44,7 +44,11 @@ func TestGenerated(t *testing.T) {
 }
 
 func TestYAMLIsThePlan(t *testing.T) {
-	plan, err := planfile.Load("../../plan.yaml")
+	text, err := os.ReadFile("../../plan.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := planfile.Parse("plan.yaml", text)
 	if err != nil {
 		t.Fatal(err)
 	}
