@@ -54,7 +54,7 @@ func New(plan schema.Plan, name string, maximum quota.Limit) (*Rule, error) {
 func newRule(res schema.Resource, l schema.Limit, maximum quota.Limit) (*Rule, error) {
 	r := &Rule{name: l.Name, resource: res.Name, maximum: maximum, counts: l.Sum == "", spread: map[string]bool{}}
 	var err error
-	if r.owner, err = recount.ColumnsOf(res.LimitOwners(l), res.KeyType); err != nil {
+	if r.owner, err = recount.ColumnsOf(l.Owners, res.ColumnType); err != nil {
 		return nil, fmt.Errorf("limit: %w", err)
 	}
 	r.sql = textsFor(res, l, r.owner)

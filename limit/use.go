@@ -30,7 +30,7 @@ func textsFor(res schema.Resource, l schema.Limit, types []keytype.Type) texts {
 		what = fmt.Sprintf("LEAST(COALESCE(SUM(GREATEST(%s, 0)), 0), %d)", ident.Quote(l.Sum), MaxAmount)
 	}
 	var own []string
-	for i, column := range res.LimitOwners(l) {
+	for i, column := range l.Owners {
 		column = ident.Quote(column)
 		own = append(own, column+" = ?")
 		if types[i].Class == keytype.Text { // a collation may take other spellings for the same, whose room is another

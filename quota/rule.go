@@ -88,7 +88,7 @@ func New(plan schema.Plan, resource string, limit Limit) (*Rule, error) {
 	if rule.id, err = keytype.Parse(r.IDType); err != nil {
 		return nil, fmt.Errorf("quota: %w", err)
 	}
-	if rule.owner, err = recount.ColumnsOf(r.Owners(), r.KeyType); err != nil {
+	if rule.owner, err = recount.ColumnsOf(r.Owners(), r.ColumnType); err != nil {
 		return nil, fmt.Errorf("quota: %w", err)
 	}
 	return rule, nil

@@ -74,7 +74,7 @@ func mapFields(typ reflect.Type, res schema.Resource) (fields, error) {
 		if slices.ContainsFunc(res.Columns, func(c schema.Column) bool { return c.Name == name }) {
 			fl.stores = storageOf(columnType(res, name))
 			f.own = append(f.own, fl)
-		} else if name == res.Label.Column || res.KeyType(name) != "" {
+		} else if name == res.Label.Column || isKey(res, name) {
 			f.methods = f.methods || !plainly(info.Field.Type)
 		}
 		f.all = append(f.all, fl)
@@ -99,8 +99,8 @@ func fieldOf(typ reflect.Type, res schema.Resource, info *reflectx.FieldInfo) (f
 		return refused("is a %s, which would be another moment in each session's time zone: the column %q is a TIMESTAMP, "+
 			"and its field a time.Time, *time.Time, sql.NullTime or sql.Null[time.Time]", info.Field.Type, name)
 	}
-	if kind := res.KeyType(name); kind != "" {
-		t, err := keytype.Parse(kind)
+	if isKey(res, name) {
+		t, err := keytype.Parse(res.ColumnType(name))
 		if err == nil {
 			err = t.Fits(info.Field.Type)
 		}
@@ -118,6 +118,11 @@ func fieldOf(typ reflect.Type, res schema.Resource, info *reflectx.FieldInfo) (f
 	return fl, nil
 }
 
+// isKey says whether a column holds a key: the row's, its owner's, or its parent's.
+func isKey(res schema.Resource, column string) bool {
+	return slices.Contains(append(res.Owners(), res.ID, res.Parent.Column), column)
+}
+
 // needed finds the fields for the columns that a verb needs, those of keys and of the name.
 func (f *fields) needed(typ reflect.Type, res schema.Resource, indexes map[string][]int) (err error) {
 	index := func(column string) []int {
@@ -129,7 +134,7 @@ func (f *fields) needed(typ reflect.Type, res schema.Resource, indexes map[strin
 	of := func(column string) keyField {
 		k := keyField{column: column, index: index(column)}
 		if column != "" && err == nil {
-			k.typ, err = keytype.Parse(res.KeyType(column))
+			k.typ, err = keytype.Parse(res.ColumnType(column))
 		}
 		return k
 	}

@@ -136,7 +136,7 @@ func (r *untyped) checkTypes(owner reflect.Type) error {
 			typ = owner.FieldByIndex(index).Type
 		}
 		if err := f.typ.Fits(typ); err != nil {
-			return fmt.Errorf("repo: %q of %q is %s: %w; NewOf names the types", f.column, r.res.Name, r.res.KeyType(f.column), err)
+			return fmt.Errorf("repo: %q of %q is %s: %w; NewOf names the types", f.column, r.res.Name, r.res.ColumnType(f.column), err)
 		}
 	}
 	return nil

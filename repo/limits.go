@@ -42,7 +42,7 @@ func (r *untyped) setLimits(rules []*limit.Rule) (err error) {
 		if at < 0 {
 			return fmt.Errorf("repo: %q has the limit %q; give its rule to New", r.res.Name, l.Name)
 		}
-		one := limited{rule: rules[at], owners: len(r.res.LimitOwners(l)), column: l.Sum}
+		one := limited{rule: rules[at], owners: len(l.Owners), column: l.Sum}
 		if l.Sum != "" {
 			t, err := keytype.Parse(columnType(r.res, l.Sum))
 			field := slices.IndexFunc(r.fields.own, func(f field) bool { return f.column == l.Sum })

@@ -28,7 +28,7 @@ func ancestorsOf(plan schema.Plan, res schema.Resource) (list []ancestor, err er
 		}
 		a := ancestor{res: res, up: keyField{column: res.Parent.Column}}
 		if a.up.column != "" {
-			if a.up.typ, err = keytype.Parse(res.KeyType(a.up.column)); err != nil {
+			if a.up.typ, err = keytype.Parse(res.ColumnType(a.up.column)); err != nil {
 				return nil, err
 			}
 		}

@@ -124,7 +124,7 @@ func (c *checker) resource(r Resource) {
 // keys looks at the types of the columns that hold keys.
 func (c *checker) keys(r Resource) {
 	for _, col := range append([]string{r.ID, r.Parent.Column}, r.Owners()...) {
-		declared := cmp.Or(r.KeyType(col), shape.TypeID)
+		declared := cmp.Or(r.keyType(col), shape.TypeID)
 		kind, err := keytype.Parse(declared)
 		switch {
 		case err != nil:

@@ -76,7 +76,7 @@ func shaped(columns []Column) []shape.Column {
 func (r Resource) columns(id string) []Column {
 	cols := []Column{{r.ID, id}}
 	for _, owner := range r.Owners() {
-		cols = append(cols, Column{owner, r.KeyType(owner)})
+		cols = append(cols, Column{owner, r.keyType(owner)})
 	}
 	if r.Parent.Column != "" && !slices.Contains(r.Owners(), r.Parent.Column) {
 		cols = append(cols, Column{r.Parent.Column, r.Parent.Type})

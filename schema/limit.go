@@ -1,6 +1,9 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Limit is a hard limit of a resource, see package limit: how many rows, or which sum of a column, an owner
 // may have at most. The maximum is the application's.
@@ -13,27 +16,22 @@ type Limit struct {
 	Sum string `yaml:"sum,omitempty"`
 	// PerTenant lets all owners of a tenant share the limit.
 	PerTenant bool `yaml:"per_tenant,omitempty"`
+	// Owners are the columns of those who share the limit: the resource's owner columns, or the tenant's
+	// alone. The plan fills them in.
+	Owners []string `yaml:"-"`
 }
 
-// LimitOwners are the columns of those who share a limit: the resource's owner columns, or the tenant's
-// alone.
-func (r Resource) LimitOwners(l Limit) []string {
-	owners := r.Owners()
-	if l.PerTenant && len(owners) > 1 {
-		return owners[:1]
-	}
-	return owners
-}
-
-// namedLimits are the limits with their names filled in.
-func (r Resource) namedLimits() []Limit {
+// filledLimits are the limits with their names and owners filled in.
+func (r Resource) filledLimits() []Limit {
 	limits := slices.Clone(r.Limits)
-	for i, l := range limits {
+	for i := range limits {
+		l := &limits[i]
 		if l.Name == "" {
-			limits[i].Name = r.Name
-			if l.Sum != "" {
-				limits[i].Name += "." + l.Sum
-			}
+			l.Name = strings.TrimSuffix(r.Name+"."+l.Sum, ".")
+		}
+		l.Owners = r.Owners()
+		if l.PerTenant && len(l.Owners) > 1 {
+			l.Owners = l.Owners[:1]
 		}
 	}
 	return limits

@@ -156,7 +156,7 @@ func (r Resource) withDefaults() Resource {
 	if r.Quota.Flag != "" && r.Quota.By == "" {
 		r.Quota.By = r.ID
 	}
-	r.Limits = r.namedLimits()
+	r.Limits = r.filledLimits()
 	return r
 }
 
@@ -196,9 +196,9 @@ func (r Resource) Owners() []string {
 	return cols
 }
 
-// KeyType is the declared type of a column that holds a key: the id, an owner's, the parent's. Empty: the
+// keyType is the declared type of a column that holds a key: the id, an owner's, the parent's. Empty: the
 // column is none of these.
-func (r Resource) KeyType(column string) string {
+func (r Resource) keyType(column string) string {
 	switch column {
 	case "":
 	case r.ID:

@@ -130,7 +130,7 @@ func (p Plan) Nodes() []Node {
 		}
 		n.Parents = append(n.Parents, r.Parents...)
 		for _, l := range r.Limits {
-			n.Limits = append(n.Limits, nodeLimit{l.Name, len(r.LimitOwners(l))})
+			n.Limits = append(n.Limits, nodeLimit{l.Name, len(l.Owners)})
 		}
 		keys[n.Name] = n.Key
 		nodes = append(nodes, n)

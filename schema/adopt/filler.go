@@ -50,7 +50,7 @@ func newFiller(ctx context.Context, db onerow.DB, plan schema.Plan, resource str
 		return nil, fmt.Errorf("adopt: %s: %w", f.res.ID, err)
 	}
 	for _, name := range f.res.Owners() {
-		t, err := keytype.Parse(f.res.KeyType(name))
+		t, err := keytype.Parse(f.res.ColumnType(name))
 		if err != nil {
 			return nil, fmt.Errorf("adopt: %s: %w", name, err)
 		}

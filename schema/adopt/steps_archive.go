@@ -40,7 +40,7 @@ var constantDefault = regexp.MustCompile(`(?i) DEFAULT '[1-9][^']*'`)
 func (a *adopter) archiveColumn(active *dict.Table, c shape.Column) string {
 	r, have := a.Resource, active.Column(c.Name)
 	w := verify.Wanted(r, c)
-	toolkits := w.Is != verify.AnyType && r.KeyType(c.Name) == "" && c.Name != r.Label.Column
+	toolkits := w.Is != verify.AnyType && !w.Key && c.Name != r.Label.Column
 	if have == nil || toolkits {
 		return ident.Quote(c.Name) + " " + c.Type
 	}

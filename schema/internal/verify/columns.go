@@ -61,7 +61,8 @@ func (v *verifier) sameColumns(r schema.Resource, active, archive *dict.Table) {
 		if a == nil || b == nil {
 			continue
 		}
-		toolkits := Wanted(r, shape.Column{Name: name}).Is != AnyType && r.KeyType(name) == ""
+		w := Wanted(r, shape.Column{Name: name})
+		toolkits := w.Is != AnyType && !w.Key
 		listed := slices.ContainsFunc(r.Indexes, func(x schema.Index) bool { return x.Archived && slices.Contains(x.Columns, name) })
 		same, problem := dict.SameType(a, b), ""
 		switch {

@@ -17,6 +17,7 @@ type WantColumn struct {
 	Is        Family
 	Min       int64  // bytes of an integer, bytes or characters of the others
 	Why       string // what depends on it
+	Key       bool   // it holds a key: the row's, its owner's, or its parent's
 }
 
 // Family is the types that do the same for the toolkit.
@@ -118,7 +119,7 @@ func Wanted(r schema.Resource, c shape.Column) WantColumn {
 	w := WantColumn{Name: c.Name, DDL: c.Type}
 	switch c.Name {
 	case r.ID:
-		w.Is, w.Min = keyFamily(c.Type)
+		w.Is, w.Min, w.Key = keyFamily(c.Type)
 		w.Why = "a row keeps its id when it goes to the archive and comes back"
 		if strings.Contains(strings.ToUpper(r.IDType), "AUTO_INCREMENT") {
 			w.Why = "a row gets its id in the active table and keeps it in the archive"
@@ -142,10 +143,10 @@ func Wanted(r schema.Resource, c shape.Column) WantColumn {
 	case ident.ColCreatedAt, ident.ColUpdatedAt, ident.ColArchivedAt:
 		w.Is, w.Why = UTCTime, "times are UTC in microseconds and must not follow a session's time zone"
 	case r.Owner, r.Tenant.Name:
-		w.Is, w.Min = keyFamily(c.Type)
+		w.Is, w.Min, w.Key = keyFamily(c.Type)
 		w.Why = "a unique key holds no two rows apart whose owner is NULL"
 	case r.Parent.Column:
-		w.Is, w.Min = keyFamily(c.Type)
+		w.Is, w.Min, w.Key = keyFamily(c.Type)
 	default: // the application's own: the type is its own business
 		if w.DDL = ""; c.Name == r.Quota.By {
 			w.DDL, w.Why = "NOT NULL", "the quota orders rows by it"
@@ -154,18 +155,18 @@ func Wanted(r schema.Resource, c shape.Column) WantColumn {
 	return w
 }
 
-// keyFamily is what a column must be to hold keys of a declared type.
-func keyFamily(declared string) (Family, int64) {
+// keyFamily is what a column must be to hold keys of a declared type, which makes it one of keys.
+func keyFamily(declared string) (is Family, least int64, key bool) {
 	t, err := keytype.Parse(declared)
 	switch {
 	case err != nil || t.Class == keytype.Integer:
-		return Integer, 1
+		return Integer, 1, true
 	case t.Class == keytype.Text:
-		return KeyText, int64(t.Length)
+		return KeyText, int64(t.Length), true
 	case t.Fixed:
-		return FixedBytes, int64(t.Length)
+		return FixedBytes, int64(t.Length), true
 	}
-	return VariableBytes, int64(t.Length)
+	return VariableBytes, int64(t.Length), true
 }
 
 // isGuard says whether a column is the guard of a plan for a cluster. A plan that is not for one lets it be:
