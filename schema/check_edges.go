@@ -168,7 +168,7 @@ func loopsOf(nodes []Node) (texts []string) {
 			}
 		}
 	}
-	for _, part := range loops.Tangles(len(nodes), all) {
+	for _, part := range loops.Components(len(nodes), all) {
 		texts = append(texts, loops.Text(loops.Shortest(all, part), func(i int) string { return nodes[i].Name }, func(e Edge) []string { return e.Columns }))
 	}
 	return texts

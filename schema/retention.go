@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -44,11 +43,7 @@ func (r Retention) String() string {
 		parts = append(parts, fmt.Sprintf("rate: %g", r.Rate))
 	}
 	if len(r.Windows) > 0 {
-		quoted := make([]string, len(r.Windows))
-		for i, w := range r.Windows {
-			quoted[i] = strconv.Quote(w)
-		}
-		parts = append(parts, "windows: ["+strings.Join(quoted, ", ")+"]")
+		parts = append(parts, `windows: ["`+strings.Join(r.Windows, `", "`)+`"]`)
 	}
 	if r.Zone != "" {
 		parts = append(parts, "zone: "+r.Zone)

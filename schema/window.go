@@ -3,7 +3,6 @@ package schema
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -49,13 +48,11 @@ func parseWindow(text string) (w window, err error) {
 
 // minute reads 02:00, up to 24:00.
 func minute(text string) (int, bool) {
-	if len(text) != len("00:00") || text[2] != ':' {
-		return 0, false
+	if text == "24:00" {
+		return 24 * 60, true
 	}
-	h, herr := strconv.ParseUint(text[:2], 10, 8)
-	m, merr := strconv.ParseUint(text[3:], 10, 8)
-	at := int(h)*60 + int(m)
-	return at, herr == nil && merr == nil && m < 60 && at <= 24*60
+	at, err := time.Parse("15:04", text)
+	return at.Hour()*60 + at.Minute(), err == nil && len(text) == len("15:04")
 }
 
 // daysOf reads the days of a window.

@@ -1,7 +1,6 @@
 package rowkey
 
 import (
-	"database/sql"
 	"encoding/hex"
 	"fmt"
 	"maps"
@@ -126,16 +125,13 @@ func unhex(literal string) ([]byte, error) {
 
 // KeyAs is a key of c as text would have read it, which has the same columns as text, see [Codec.AsText].
 func (c Codec) KeyAs(text Codec, key Key) Key {
-	values := make([]sql.NullString, c.Width())
-	for i, literal := range c.Parts(key) {
-		_, digits, isHex := strings.Cut(literal, "x'")
-		if isHex {
-			digits = strings.TrimSuffix(digits, "'")
-		} else {
-			digits = hex.EncodeToString([]byte(strings.Trim(literal, "'")))
+	literals := c.Parts(key)
+	for i, literal := range literals {
+		raw, err := unhex(literal)
+		if err != nil {
+			raw = []byte(strings.Trim(literal, "'"))
 		}
-		values[i] = sql.NullString{String: digits, Valid: true}
+		literals[i] = text.parts[i].literal(hex.EncodeToString(raw))
 	}
-	k, _ := text.Key(values)
-	return k
+	return join(literals)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/dict"
+	"github.com/onerow/onerow/schema/internal/shape"
 	"github.com/onerow/onerow/schema/internal/verify"
 	"github.com/onerow/onerow/schema/live"
 )
@@ -119,27 +120,22 @@ func stepsOf(d *dict.Database, plan schema.Plan, r schema.Resource, findings []v
 	}
 	a.blockComputed(active)
 	a.blockUnreadable()
-	for _, want := range r.Shape() {
-		if have := d.Table(want.Name); have.IsTable() {
-			a.columns(want, have)
+	each := func(do func(want shape.Table, have *dict.Table)) {
+		for _, want := range r.Shape() {
+			if have := d.Table(want.Name); have.IsTable() {
+				do(want, have)
+			}
 		}
 	}
+	each(a.columns)
 	if r.Archive != "" && d.Table(r.Archive) == nil {
 		a.archive(active)
 	}
-	for _, want := range r.Shape() {
-		if have := d.Table(want.Name); have.IsTable() {
-			a.indexes(want, have)
-		}
-	}
+	each(a.indexes)
 	a.foreignKeys()
-	for _, want := range r.Shape() {
-		if have := d.Table(want.Name); have.IsTable() {
-			a.times(want, have)
-		}
-	}
-	for _, want := range slices.Backward(r.Shape()) {
-		if have := d.Table(want.Name); have.IsTable() {
+	each(a.times)
+	for _, name := range slices.Backward(r.Tables()) {
+		if have := d.Table(name); have.IsTable() {
 			a.last(have)
 		}
 	}

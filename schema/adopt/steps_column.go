@@ -84,7 +84,7 @@ func (a *adopter) fitColumn(t *dict.Table, c shape.Column, have *dict.Column) {
 	}
 	def, known := a.def(t, have)
 	words := a.fix(t, c.Name, problem)
-	generated := strings.Contains(strings.ToLower(have.Extra), "auto_increment")
+	generated := have.AutoIncrements()
 	switch {
 	case !known, w.Generated() != generated, w.Charset(have) != "", !w.NotNull() && w.Is != verify.AnyType && !have.Nullable:
 		a.block(t, c.Name, problem, words)
@@ -138,22 +138,24 @@ func modify(table string, from, to dict.Definition) change {
 		}
 		condition += " AND extra " + not + "LIKE '%on update%'"
 	}
-	return change{Done: fmt.Sprintf("EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = %s AND column_name = %s AND %s)",
-		literal(table), literal(to.Name), condition),
+	return change{Done: has("columns", table, " AND column_name = "+literal(to.Name)+" AND "+condition),
 		SQL: "ALTER TABLE " + ident.Quote(table) + " MODIFY COLUMN " + to.String()}
 }
 
 // hasColumn, hasIndex and hasTable are conditions on the catalog.
 func hasColumn(table, column string) string {
-	return fmt.Sprintf("EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = %s AND column_name = %s)", literal(table), literal(column))
+	return has("columns", table, " AND column_name = "+literal(column))
 }
 
 func hasIndex(table, index string) string {
-	return fmt.Sprintf("EXISTS (SELECT 1 FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = %s AND index_name = %s)", literal(table), literal(index))
+	return has("statistics", table, " AND index_name = "+literal(index))
 }
 
-func hasTable(table string) string {
-	return fmt.Sprintf("EXISTS (SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = %s)", literal(table))
+func hasTable(table string) string { return has("tables", table, "") }
+
+// has says whether a view of the catalog has a row about a table for which more holds.
+func has(view, table, more string) string {
+	return fmt.Sprintf("EXISTS (SELECT 1 FROM information_schema.%s WHERE table_schema = DATABASE() AND table_name = %s%s)", view, literal(table), more)
 }
 
 // literal is a text as SQL where the sql_mode has no NO_BACKSLASH_ESCAPES, as in each file.

@@ -68,8 +68,7 @@ func (a *adopter) dropIndex(t *dict.Table, x shape.Index) change {
 			if !slices.Equal(have.Columns, colset.Lower(f.Columns)) || have.Unique {
 				continue
 			}
-			drop.Other = fmt.Sprintf("NOT EXISTS (SELECT 1 FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = %s AND index_name <> %s AND seq_in_index = 1 AND column_name = %s)",
-				literal(t.Name), literal(x.Name), literal(f.Columns[0]))
+			drop.Other = "NOT " + has("statistics", t.Name, fmt.Sprintf(" AND index_name <> %s AND seq_in_index = 1 AND column_name = %s", literal(x.Name), literal(f.Columns[0])))
 			drop.OtherSQL = drop.SQL + ", ADD KEY " + ident.Quote(have.Name) + " (" + ident.Quotes(f.Columns...) + ")"
 			return drop
 		}

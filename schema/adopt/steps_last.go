@@ -65,8 +65,7 @@ func (a *adopter) last(t *dict.Table) {
 	}
 	a.laterNotNull[t.Name] = names
 	nulls := func(word string) string {
-		return fmt.Sprintf("NOT EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = %s AND column_name IN (%s) AND is_nullable = '%s')",
-			literal(t.Name), strings.Join(columns, ", "), word)
+		return "NOT " + has("columns", t.Name, fmt.Sprintf(" AND column_name IN (%s) AND is_nullable = '%s'", strings.Join(columns, ", "), word))
 	}
 	alter := "ALTER TABLE " + ident.Quote(t.Name) + " "
 	a.step(Step{Name: "not_null" + a.suffix(t), Last: true,

@@ -16,7 +16,7 @@ import (
 func (d *discovery) breakLoops(references []*reference) error {
 	for {
 		all := d.steps(references)
-		parts := loops.Tangles(len(d.order), all)
+		parts := loops.Components(len(d.order), all)
 		if len(parts) == 0 {
 			return nil
 		}
@@ -103,7 +103,7 @@ func (d *discovery) weakest(references []*reference, all []loops.Step[*reference
 				rest = append(rest, o)
 			}
 		}
-		for _, left := range loops.Tangles(len(d.order), rest) {
+		for _, left := range loops.Components(len(d.order), rest) {
 			c.left += len(left)
 		}
 		choices = append(choices, c)

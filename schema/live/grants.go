@@ -106,24 +106,12 @@ func covers(on, database, table string) bool {
 	return false
 }
 
-// like is LIKE for the patterns of grants, letter by letter.
+// asRegexp makes a quoted pattern of LIKE one of regexp.
+var asRegexp = strings.NewReplacer(`\\\\`, `\\`, `\\%`, `%`, `\\_`, `_`, `%`, `.*`, `_`, `.`)
+
+// like is LIKE for the patterns of grants.
 func like(pattern, name string) bool {
-	expression, escaped := "(?s)^", false
-	for _, r := range pattern {
-		switch {
-		case !escaped && r == '\\':
-			escaped = true
-			continue
-		case !escaped && r == '%':
-			expression += ".*"
-		case !escaped && r == '_':
-			expression += "."
-		default:
-			expression += regexp.QuoteMeta(string(r))
-		}
-		escaped = false
-	}
-	matches, err := regexp.MatchString(expression+"$", name)
+	matches, err := regexp.MatchString("(?s)^"+asRegexp.Replace(regexp.QuoteMeta(pattern))+"$", name)
 	return matches && err == nil
 }
 

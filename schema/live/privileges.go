@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/migrations/ddl"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/dict"
-	"github.com/onerow/onerow/schema/internal/verify"
 )
 
 // Privilege is what a worker must be allowed to do with one table.
@@ -193,10 +193,10 @@ func PurgePrivileges() []Privilege {
 // onToolkit are rights on tables of the toolkit.
 func onToolkit(verbs map[string][]string) []Privilege {
 	var all []Privilege
-	for _, t := range verify.ToolkitTables() {
+	for _, t := range ddl.Tables() {
 		var columns []string
 		for _, c := range t.Columns {
-			if !c.Generated() {
+			if !strings.Contains(c.Type, "AUTO_INCREMENT") {
 				columns = append(columns, c.Name)
 			}
 		}

@@ -64,16 +64,13 @@ func (e *VerifyError) Error() string {
 // data alone, leave it so. Of deletions only the last hundred jobs are looked at, open and archived. Rows are
 // not read otherwise, so it does not know ids that both tables have.
 //
-// The statement that ends a Fix has been tried on tables with rows, see [Difference]. What could change a
-// value (TIMESTAMP to DATETIME, NULL to NOT NULL, another character set, a key of names that is not there) is
-// said in words, in order; Verify then says what is next.
+// What could change a value (TIMESTAMP to DATETIME, NULL to NOT NULL, another character set, a key of names
+// that is not there) is no statement at the end of a Fix: it is said in words, in order, and Verify then says
+// what is next.
 //
-// Nine statements, however many tables there are, and two for the ids: on MySQL the second is one for each
-// table with an archive, and one each for jobs and deletions. One more for each table that is not shown, and
-// for each of which a column is to be changed; no writes. SELECT on the tables is enough to read what is
-// there; but information_schema shows a user no table on which it has no right, so neither its foreign keys,
-// and no triggers without the right TRIGGER: [VerifyPrivileges] says whether that is so. Toolkit tables on
-// which the user has no right are left out. Other errors: [schema.ErrInvalidPlan], and the driver's.
+// SELECT on the tables is enough to read what is there; [VerifyPrivileges] says whether something is not shown.
+// Toolkit tables on which the user has no right are left out. Other errors: [schema.ErrInvalidPlan], and the
+// driver's.
 func Verify(ctx context.Context, db onerow.DB, plan schema.Plan) error {
 	if err := plan.Check(); err != nil {
 		return err

@@ -24,26 +24,18 @@ func (d Definition) String() string { return ident.Quote(d.Name) + " " + d.Full 
 // that a column is: MariaDB's CHECK and MySQL's INVISIBLE, for example, are in it alone.
 const sqlShowCreate = "SHOW CREATE TABLE "
 
-func showCreate(ctx context.Context, db onerow.DB, table string) (create string, err error) {
-	err = onerow.Query(ctx, db, sqlShowCreate+ident.Quote(table), nil, func(rows *sql.Rows) error {
-		var name string
-		return rows.Scan(&name, &create)
-	})
-	if Denied(err) || mysqlerr.Number(err) == erNoSuchTable {
-		return "", nil
-	}
-	return create, err
-}
-
 // Create returns SHOW CREATE TABLE of a table, which is read once, or "" where the user may not see it.
-func (d *Database) Create(ctx context.Context, db onerow.DB, table string) (create string, err error) {
-	create, read := d.Creates[table]
-	if !read {
-		if create, err = showCreate(ctx, db, table); err == nil {
-			d.Creates[table] = create
-		}
+func (d *Database) Create(ctx context.Context, db onerow.DB, table string) (string, error) {
+	if create, read := d.Creates[table]; read {
+		return create, nil
 	}
-	return create, err
+	var name, create string
+	err := onerow.Query(ctx, db, sqlShowCreate+ident.Quote(table), nil, func(rows *sql.Rows) error { return rows.Scan(&name, &create) })
+	if err != nil && !Denied(err) && mysqlerr.Number(err) != erNoSuchTable {
+		return "", err
+	}
+	d.Creates[table] = create
+	return create, nil
 }
 
 // Definition returns the column's whole definition, as SHOW CREATE TABLE has it, if it can be repeated in a

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
 )
 
 // MySQL returns the columns' names of information_schema in upper case, so
@@ -39,10 +40,7 @@ var ErrNoDatabase = errors.New("the connection has no current database; name one
 func Read(ctx context.Context, db onerow.DB, only ...string) (*Database, error) {
 	some, args := "", make([]any, len(only))
 	for i, name := range only {
-		some, args[i] = some+", ?", name
-	}
-	if some != "" {
-		some = " AND table_name IN (" + strings.TrimPrefix(some, ", ") + ")"
+		some, args[i] = " AND table_name IN ("+ident.Params(len(only))+")", name
 	}
 	var name sql.NullString
 	d := &Database{Tables: map[string]*Table{}, Creates: map[string]string{}}

@@ -9,9 +9,20 @@ import (
 	"strings"
 )
 
-// Components returns the strongly connected components of a graph of n vertices that have more than one
-// vertex (Tarjan's algorithm). Each is sorted, and they are in the order of their first vertices.
-func Components(n int, next func(v int) []int) (found [][]int) {
+// Step is an edge between two of the nodes, from the row below to the row above.
+type Step[E any] struct {
+	From, To int
+	Edge     E
+}
+
+// Components returns the strongly connected components of n nodes that have more than one node (Tarjan's
+// algorithm): each of their nodes is above itself by steps. Each is sorted, and they are in the order of their
+// first nodes.
+func Components[E any](n int, all []Step[E]) (found [][]int) {
+	next := make([][]int, n)
+	for _, s := range all {
+		next[s.From] = append(next[s.From], s.To)
+	}
 	order, low, onStack := make([]int, n), make([]int, n), make([]bool, n)
 	var stack []int
 	clock := 0
@@ -20,7 +31,7 @@ func Components(n int, next func(v int) []int) (found [][]int) {
 		clock++
 		order[v], low[v], onStack[v] = clock, clock, true
 		stack = append(stack, v)
-		for _, w := range next(v) {
+		for _, w := range next[v] {
 			switch {
 			case order[w] == 0:
 				visit(w)
@@ -49,21 +60,6 @@ func Components(n int, next func(v int) []int) (found [][]int) {
 	}
 	slices.SortFunc(found, func(a, b []int) int { return a[0] - b[0] })
 	return found
-}
-
-// Step is an edge between two of the nodes, from the row below to the row above.
-type Step[E any] struct {
-	From, To int
-	Edge     E
-}
-
-// Tangles returns the components of n nodes that are above themselves by steps.
-func Tangles[E any](n int, all []Step[E]) [][]int {
-	next := make([][]int, n)
-	for _, s := range all {
-		next[s.From] = append(next[s.From], s.To)
-	}
-	return Components(n, func(v int) []int { return next[v] })
 }
 
 // Shortest returns a shortest loop through the component's first node.

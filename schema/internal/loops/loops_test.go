@@ -11,7 +11,7 @@ func TestComponents(t *testing.T) {
 	for seed := range uint64(500) {
 		random := rand.New(rand.NewPCG(seed, 4))
 		n := 1 + random.IntN(9)
-		next := make([][]int, n)
+		var steps []Step[string]
 		reach := make([][]bool, n)
 		for v := range n {
 			reach[v] = make([]bool, n)
@@ -19,7 +19,7 @@ func TestComponents(t *testing.T) {
 		}
 		for range random.IntN(2 * n) {
 			a, b := random.IntN(n), random.IntN(n)
-			next[a] = append(next[a], b)
+			steps = append(steps, Step[string]{From: a, To: b})
 			reach[a][b] = true
 		}
 		for k := range n {
@@ -41,9 +41,9 @@ func TestComponents(t *testing.T) {
 				want = append(want, part)
 			}
 		}
-		got := Components(n, func(v int) []int { return next[v] })
+		got := Components(n, steps)
 		if !slices.EqualFunc(got, want, slices.Equal) {
-			t.Fatalf("seed %d: %v: %v, want %v", seed, next, got, want)
+			t.Fatalf("seed %d: %v: %v, want %v", seed, steps, got, want)
 		}
 	}
 }
@@ -51,12 +51,11 @@ func TestComponents(t *testing.T) {
 // TestDeepPlan: a chain of 200,000 tables does not end the process.
 func TestDeepPlan(t *testing.T) {
 	const n = 20_000 // 64 times what a plan may hold
-	if got := Components(n, func(v int) []int {
-		if v+1 < n {
-			return []int{v + 1}
-		}
-		return nil
-	}); got != nil {
+	var chain []Step[string]
+	for v := range n - 1 {
+		chain = append(chain, Step[string]{From: v, To: v + 1})
+	}
+	if got := Components(n, chain); got != nil {
 		t.Error(len(got))
 	}
 }

@@ -79,7 +79,7 @@ func (v *verifier) modifyFix(r schema.Resource, w WantColumn, t *dict.Table, c *
 	if set := w.Charset(c); set != "" {
 		steps = append(steps, "say so in the plan: CHARACTER SET "+set)
 	}
-	generated := strings.Contains(strings.ToLower(c.Extra), "auto_increment")
+	generated := c.AutoIncrements()
 	switch {
 	case w.Generated() && !generated:
 		steps = append(steps, "make it AUTO_INCREMENT in a session whose sql_mode has NO_AUTO_VALUE_ON_ZERO (in another one a row with the id 0 gets another id)")

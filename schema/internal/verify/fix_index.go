@@ -79,10 +79,8 @@ func AddPrimaryKey(t *dict.Table) (words, statement string) {
 			return "", fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", ident.Quote(t.Name), ident.Quotes(t.Spelled(x.Columns)...))
 		}
 	}
-	for _, c := range t.Columns {
-		if strings.Contains(strings.ToLower(c.Extra), "auto_increment") { // a table has one at most
-			return oneFirst, fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", ident.Quote(t.Name), ident.Quote(c.Name))
-		}
+	if i := slices.IndexFunc(t.Columns, func(c dict.Column) bool { return c.AutoIncrements() }); i >= 0 { // a table has one at most
+		return oneFirst, fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", ident.Quote(t.Name), ident.Quote(t.Columns[i].Name))
 	}
 	name := "id"
 	for n := 2; t.Column(name) != nil; n++ {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onerow/onerow/migrations/ddl"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/dict"
@@ -20,7 +21,7 @@ func (v *verifier) foreignKeys(nodes []schema.Node) {
 			ours[v.found.Key(name)] = &nodes[i]
 		}
 	}
-	for _, t := range ToolkitTables() {
+	for _, t := range ddl.Tables() {
 		ours[v.found.Key(t.Name)] = &schema.Node{Name: t.Name, Managed: true}
 	}
 	nodeOf := func(schema, table string) *schema.Node {

@@ -2,38 +2,42 @@ package verify
 
 import (
 	"strings"
-	"sync"
 
 	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/migrations/ddl"
 	"github.com/onerow/onerow/schema/internal/shape"
 )
 
-// ToolkitTable is one of the toolkit's own tables: what its statements rely on.
-type ToolkitTable struct {
-	Name    string
-	Columns []WantColumn
-	Indexes []shape.Index
-}
-
-// ToolkitTables returns what Verify wants of the toolkit's tables: what their migrations make.
-var ToolkitTables = sync.OnceValue(func() (all []ToolkitTable) {
+// toolkit looks for the tables of package migrations: what their statements rely on.
+func (v *verifier) toolkit() {
+	const migrate = "run cascade-worker migrate up, or migrations.Up; where that finds nothing to do, make it again as its migration does"
 	for _, made := range ddl.Tables() {
-		want := ToolkitTable{Name: made.Name}
+		if v.found.hidden[made.Name] {
+			continue // it is another workflow's, or VerifyPrivileges says what is missing
+		}
+		have := v.table(made.Name, migrate)
+		if have == nil {
+			continue
+		}
 		for _, c := range made.Columns {
-			want.Columns = append(want.Columns, toolkitColumn(c.Name, c.Type))
-		}
-		for _, x := range made.Indexes {
-			index := shape.Index{Name: x.Name, Columns: x.Columns, Unique: x.Unique, Why: "the toolkit's statements go by it"}
-			if x.Unique {
-				index.Why = "it decides which of two callers wins"
+			found := have.Column(c.Name)
+			if problem := toolkitColumn(c.Name, c.Type).Problem(found); problem != "" {
+				v.wrong[found] = true
+				v.report(ToolkitColumn, Difference{Table: made.Name, Column: c.Name, Problem: problem, Fix: migrate}, "")
 			}
-			want.Indexes = append(want.Indexes, index)
 		}
-		all = append(all, want)
+		want := shape.Table{Name: made.Name}
+		for _, x := range made.Indexes {
+			why := "the toolkit's statements go by it"
+			if x.Unique {
+				why = "it decides which of two callers wins"
+			}
+			want.Indexes = append(want.Indexes, shape.Index{Name: x.Name, Columns: x.Columns, Unique: x.Unique, Why: why})
+		}
+		v.indexes(want, have)
+		v.triggers(have)
 	}
-	return all
-})
+}
 
 // longText is how many characters a TEXT holds at least, whatever the server calls it.
 const longText = 1000

@@ -7,6 +7,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/migrations/ddl"
 	"github.com/onerow/onerow/schema/internal/dict"
 )
 
@@ -27,7 +28,7 @@ func TestToolkitTables(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	wanted := map[string]bool{}
-	for _, want := range ToolkitTables() {
+	for _, want := range ddl.Tables() {
 		for _, c := range want.Columns {
 			wanted[want.Name+"."+c.Name] = true
 		}

@@ -13,9 +13,9 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/migrations/ddl"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/dict"
-	"github.com/onerow/onerow/schema/internal/shape"
 )
 
 // Compare reads the database, and returns it with the differences between it and the plan.
@@ -145,29 +145,6 @@ func (v *verifier) triggers(have *dict.Table) {
 	}
 }
 
-// toolkit looks for the tables of package migrations.
-func (v *verifier) toolkit() {
-	const migrate = "run cascade-worker migrate up, or migrations.Up; where that finds nothing to do, make it again as its migration does"
-	for _, want := range ToolkitTables() {
-		if v.found.hidden[want.Name] {
-			continue // it is another workflow's, or VerifyPrivileges says what is missing
-		}
-		have := v.table(want.Name, migrate)
-		if have == nil {
-			continue
-		}
-		for _, c := range want.Columns {
-			found := have.Column(c.Name)
-			if problem := c.Problem(found); problem != "" {
-				v.wrong[found] = true
-				v.report(ToolkitColumn, Difference{Table: want.Name, Column: c.Name, Problem: problem, Fix: migrate}, "")
-			}
-		}
-		v.indexes(shape.Table{Name: want.Name, Indexes: want.Indexes}, have)
-		v.triggers(have)
-	}
-}
-
 // probe asks the server whether tables that are not shown are not there, or not for this
 // user.
 func (s *seen) probe(ctx context.Context, db onerow.DB, plan schema.Plan) error {
@@ -175,7 +152,7 @@ func (s *seen) probe(ctx context.Context, db onerow.DB, plan schema.Plan) error 
 	for _, n := range plan.Nodes() {
 		names = append(names, n.Tables...)
 	}
-	for _, t := range ToolkitTables() {
+	for _, t := range ddl.Tables() {
 		names = append(names, t.Name)
 	}
 	s.hidden = map[string]bool{}

@@ -83,7 +83,7 @@ func (c WantColumn) Problem(have *dict.Column) string {
 	case !c.NotNull() && c.Is != AnyType && !have.Nullable:
 		problems = append(problems, "it must not be NULL, and will be")
 	}
-	auto := strings.Contains(strings.ToLower(have.Extra), "auto_increment")
+	auto := have.AutoIncrements()
 	switch {
 	case c.Generated() && !auto:
 		problems = append(problems, "it is not AUTO_INCREMENT")
