@@ -34,7 +34,8 @@ type Index struct {
 	Unique  bool
 }
 
-// Tables returns the toolkit's tables in the order of their migrations.
+// Tables returns the toolkit's tables in the order of their migrations, as their CREATE TABLE statements make
+// them: it reads no other statement, so the first migration that alters a table has to teach it ALTER TABLE.
 var Tables = sync.OnceValue(func() (all []Table) {
 	files, err := FS.ReadDir(".")
 	if err != nil {

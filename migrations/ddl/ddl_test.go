@@ -3,6 +3,7 @@ package ddl
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -29,3 +30,26 @@ func TestTables(t *testing.T) {
 		t.Errorf("the migrations make other tables than testdata/tables.txt says:\n%s", got)
 	}
 }
+
+// TestTablesReadsAll: a migration does nothing that Tables does not read.
+func TestTablesReadsAll(t *testing.T) {
+	t.Parallel()
+	files, err := FS.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := FS.ReadFile(file.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		up, _, _ := strings.Cut(string(text), "-- +goose Down")
+		for stmt := range strings.SplitSeq(comment.ReplaceAllString(up, ""), ";") {
+			if stmt = strings.TrimSpace(stmt); stmt != "" && !create.MatchString(stmt) {
+				t.Errorf("%s: Tables does not read %s", file.Name(), stmt)
+			}
+		}
+	}
+}
+
+var comment = regexp.MustCompile(`--.*`)
