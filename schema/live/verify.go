@@ -60,17 +60,17 @@ func (e *VerifyError) Error() string {
 // several primaries, where the plan has parents and does not say [schema.Plan.Cluster].
 //
 // An id is given once: an AUTO_INCREMENT at or below the highest id in the archive, or in what the toolkit
-// keeps of its jobs and deletions, is a difference. Tools that rebuild a table by a copy, and restores of
-// data alone, leave it so. Of deletions only the last hundred jobs are looked at, open and archived. Rows are
+// keeps of its jobs and deletions, is a difference, and so is one at the end of its type. Tools that rebuild a
+// table by a copy, and restores of data alone, leave it so. Of deletions only the last hundred jobs are looked at, open and archived. Rows are
 // not read otherwise, so it does not know ids that both tables have.
 //
 // What could change a value (TIMESTAMP to DATETIME, NULL to NOT NULL, another character set, a key of names
 // that is not there) is no statement at the end of a Fix: it is said in words, in order, and Verify then says
 // what is next.
 //
-// SELECT on the tables is enough to read what is there; [VerifyPrivileges] says whether something is not shown.
-// Toolkit tables on which the user has no right are left out. Other errors: [schema.ErrInvalidPlan], and the
-// driver's.
+// SELECT on the tables is enough to read what is there; [VerifyPrivileges] says whether something is not
+// shown. Toolkit tables on which the user has no right are left out. Other errors: [schema.ErrInvalidPlan],
+// and the driver's.
 func Verify(ctx context.Context, db onerow.DB, plan schema.Plan) error {
 	if err := plan.Check(); err != nil {
 		return err

@@ -188,6 +188,8 @@ func (v *verifier) counters(plan schema.Plan) {
 			v.unreadCounter(c, c.table, "its AUTO_INCREMENT may not be read, so nobody knows whether it gives ids again that its archive holds")
 		case read && top != (idKept{}) && next <= v.found.highest[top]:
 			v.counterBehind(c, top, next)
+		case read:
+			v.counterAtEnd(c, next)
 		}
 	}
 }
@@ -201,9 +203,23 @@ func (v *verifier) counterBehind(c counter, k idKept, next uint64) {
 	d := Difference{Table: t.Name, Column: c.column,
 		Problem: fmt.Sprintf("AUTO_INCREMENT is %d, and %q holds the %s %d: ids are given again, and a new row is taken for the one that had its id before", next, k.table, k.column, highest)}
 	if id := t.Column(c.column); highest >= id.MaxValue() {
-		d.Fix = fmt.Sprintf("it is the last id that %s holds: give the column, and each that refers to it, a wider type", id.Full)
+		d.Fix = fmt.Sprintf(lastID, id.Full)
 		v.report(CounterSpent, d, "")
 		return
 	}
 	v.report(CounterBehind, d, fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", ident.Quote(t.Name), highest+1))
+}
+
+const lastID = "it is the last id that %s holds: give the column, and each that refers to it, a wider type"
+
+// counterAtEnd reports a counter that has reached the end of its type: a server does not count on from there,
+// and gives the last id again as soon as no row of the table has it.
+func (v *verifier) counterAtEnd(c counter, next uint64) {
+	t := v.found.Table(c.table)
+	id := t.Column(c.column)
+	if dict.IntegerSize(id.Data) == 0 || next < id.MaxValue() {
+		return
+	}
+	v.report(CounterSpent, Difference{Table: t.Name, Column: c.column, Fix: fmt.Sprintf(lastID, id.Full),
+		Problem: fmt.Sprintf("AUTO_INCREMENT is %d: that id is given again when its row has been archived, and a new row is taken for the archived one", next)}, "")
 }
