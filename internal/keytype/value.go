@@ -158,23 +158,23 @@ func Show(value any) string {
 func Compare(a, b any) int {
 	switch a := a.(type) {
 	case int64:
-		if b, ok := b.(int64); ok {
-			return cmp.Compare(a, b)
-		}
-		return -1 // the other is above the largest int64
+		return compare(a, b, -1) // a uint64 is above the largest int64
 	case uint64:
-		if b, ok := b.(uint64); ok {
-			return cmp.Compare(a, b)
-		}
-		return 1
+		return compare(a, b, 1)
 	case string:
-		if b, ok := b.(string); ok {
-			return cmp.Compare(a, b)
-		}
+		return compare(a, b, 0)
 	case []byte:
 		if b, ok := b.([]byte); ok {
 			return bytes.Compare(a, b)
 		}
 	}
 	return 0
+}
+
+// compare orders two values of one type; of another type b is what the caller says.
+func compare[T cmp.Ordered](a T, b any, other int) int {
+	if b, ok := b.(T); ok {
+		return cmp.Compare(a, b)
+	}
+	return other
 }
