@@ -1,6 +1,5 @@
 // Package ident checks and quotes SQL identifiers, names what the toolkit adds to a resource, and has a
-// statement run in UTC. Identifiers come from
-// declarations and plan files and cannot be bound as parameters.
+// statement run in UTC. Identifiers come from declarations and plan files and cannot be bound as parameters.
 //
 // Open this package when a name gets into a statement.
 package ident

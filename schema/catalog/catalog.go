@@ -28,8 +28,6 @@ type Column struct {
 	// Name of the column; Type is its type's name, "varchar"; Full is the type as
 	// declared, "varchar(80)"; Charset and Collation are those of text, or empty.
 	Name, Type, Full, Charset, Collation string
-	// Time is how a column of times is read, "date", "datetime" or "timestamp"; empty: it is none of these.
-	Time string
 	// Nullable says whether it may be NULL, Moves whether it is a time that changes with each UPDATE by
 	// itself.
 	Nullable, Moves bool
@@ -45,7 +43,7 @@ func (c *Catalog) Column(table, column string) (Column, bool) {
 }
 
 func infoOf(f *dict.Column) Column {
-	return Column{Name: f.Name, Type: f.Data, Full: f.Full, Charset: f.Charset, Collation: f.Collation, Time: dict.TimeType(f.Data), Nullable: f.Nullable, Moves: f.Moves()}
+	return Column{Name: f.Name, Type: f.Data, Full: f.Full, Charset: f.Charset, Collation: f.Collation, Nullable: f.Nullable, Moves: f.Moves()}
 }
 
 // Columns returns the columns of a table in their order; none where it is not there.

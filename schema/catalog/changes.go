@@ -69,10 +69,7 @@ func differences(about string, was, is map[string]string, gone string) (all []st
 
 // keysOf returns the keys of both, sorted.
 func keysOf[V any](a, b map[string]V) []string {
-	all := maps.Clone(a)
-	if all == nil {
-		all = map[string]V{}
-	}
-	maps.Copy(all, b)
-	return slices.Sorted(maps.Keys(all))
+	all := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(all)
+	return slices.Compact(all)
 }

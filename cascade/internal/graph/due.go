@@ -46,7 +46,7 @@ func (d *Due) read(t *Table, cat *catalog.Catalog) (err error) {
 	name := d.Policy.Column
 	info, _ := cat.Column(t.Name, name)
 	d.Age = "CAST(" + d.column + " AS CHAR)"
-	switch info.Time {
+	switch info.Type {
 	case "date":
 		d.layout = "2006-01-02"
 	case "datetime":

@@ -56,14 +56,6 @@ func (c *Column) MaxValue() uint64 {
 	return math.MaxUint64 >> (64 - bits)
 }
 
-// TimeType is how a column of times is read, "date", "datetime" or "timestamp"; "" is none of these.
-func TimeType(data string) string {
-	if kind := strings.ToLower(data); slices.Contains([]string{"date", "datetime", "timestamp"}, kind) {
-		return kind
-	}
-	return ""
-}
-
 // SameType says whether two columns hold the same values.
 func SameType(a, b *Column) bool {
 	return a.Full == b.Full && a.Charset == b.Charset && a.Nullable == b.Nullable

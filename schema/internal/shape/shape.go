@@ -68,14 +68,6 @@ func (x Index) DDL() string {
 	return "KEY " + ident.Quote(x.Name) + columns
 }
 
-// Label returns the index's name as the server has it.
-func (x Index) Label() string {
-	if x.Name == "" {
-		return "PRIMARY"
-	}
-	return x.Name
-}
-
 // Kind says in words what kind of index it is.
 func (x Index) Kind() string {
 	switch {

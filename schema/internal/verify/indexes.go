@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ func (v *verifier) indexes(want shape.Table, have *dict.Table) {
 			continue
 		}
 		words, statement := v.addIndex(have, x)
-		v.report(IndexMissing, Difference{Table: want.Name, Index: x.Label(),
+		v.report(IndexMissing, Difference{Table: want.Name, Index: cmp.Or(x.Name, "PRIMARY"),
 			Problem: fmt.Sprintf("no %s has the columns (%s); %s", x.Kind(), strings.Join(x.Columns, ", "), x.Why), Fix: words}, statement)
 	}
 }

@@ -13,20 +13,19 @@ import (
 
 // existing holds an existing table, and its archive, against the plan: what the
 // cascade needs of the table itself.
-func (v *verifier) existing(t schema.Table) {
+func (v *verifier) existing(n schema.Node) {
 	const create = "correct the plan, or let cascade-worker discover write it anew"
-	n := schema.Node{Name: t.Name, Tables: withArchive(t), Key: t.Key, Asset: t.Asset, Parents: t.Parents, Stays: t.Stays}
 	var active *dict.Table
-	for _, name := range withArchive(t) {
+	for _, name := range n.Tables {
 		have := v.table(name, create)
 		if have == nil {
 			continue
 		}
-		v.primaryKey(t, have)
-		if t.Asset != "" && have.Column(t.Asset) == nil {
-			v.report(AssetMissing, Difference{Table: name, Column: t.Asset, Problem: "it does not exist; it should name the row's asset", Fix: "correct the plan's asset"}, "")
+		v.primaryKey(n, have)
+		if n.Asset != "" && have.Column(n.Asset) == nil {
+			v.report(AssetMissing, Difference{Table: name, Column: n.Asset, Problem: "it does not exist; it should name the row's asset", Fix: "correct the plan's asset"}, "")
 		}
-		v.acceptedTriggers(t, n, have)
+		v.acceptedTriggers(n, have)
 		if active == nil {
 			active = have
 			continue
@@ -35,26 +34,23 @@ func (v *verifier) existing(t schema.Table) {
 	}
 }
 
-// withArchive returns the table and, where there is one, its archive.
-func withArchive(t schema.Table) []string { return append([]string{t.Name}, colset.Some(t.Archive)...) }
-
 // primaryKey compares the primary key, by which rows are named, locked and parked.
-func (v *verifier) primaryKey(t schema.Table, have *dict.Table) {
+func (v *verifier) primaryKey(n schema.Node, have *dict.Table) {
 	primary, statement := have.Primary(), ""
 	switch {
 	case primary == nil:
-		words, statement := v.replaceKey(have, t.Key)
+		words, statement := v.replaceKey(have, n.Key)
 		if statement == "" {
 			words, statement = AddPrimaryKey(have)
 		}
 		v.report(KeyMissing, Difference{Table: have.Name, Index: "PRIMARY", Problem: "it has no primary key, so no row of it can be named, locked or parked", Fix: words}, statement)
 		return
-	case !slices.Equal(primary, colset.Lower(t.Key)):
+	case !slices.Equal(primary, colset.Lower(n.Key)):
 		d := Difference{Table: have.Name, Index: "PRIMARY",
-			Problem: fmt.Sprintf("the primary key is (%s), the plan says (%s)", strings.Join(have.Spelled(primary), ", "), strings.Join(t.Key, ", ")),
+			Problem: fmt.Sprintf("the primary key is (%s), the plan says (%s)", strings.Join(have.Spelled(primary), ", "), strings.Join(n.Key, ", ")),
 			Fix:     fmt.Sprintf("correct the plan: key: [%s]", strings.Join(have.Spelled(primary), ", "))}
-		if v.found.Key(have.Name) == v.found.Key(t.Archive) {
-			d.Fix, statement = v.replaceKey(have, t.Key)
+		if v.found.Key(have.Name) != v.found.Key(n.Tables[0]) { // it is the archive
+			d.Fix, statement = v.replaceKey(have, n.Key)
 		}
 		v.report(KeyOther, d, statement)
 	}
@@ -67,22 +63,22 @@ func (v *verifier) primaryKey(t schema.Table, have *dict.Table) {
 
 // acceptedTriggers reports triggers that nobody has accepted: what a trigger writes is neither bounded nor
 // counted; so a person has to have looked at it. One that runs with inserts never meets the worker.
-func (v *verifier) acceptedTriggers(t schema.Table, n schema.Node, have *dict.Table) {
+func (v *verifier) acceptedTriggers(n schema.Node, have *dict.Table) {
 	updates := slices.ContainsFunc(n.Parents, func(e schema.Edge) bool { return e.OnDelete.Detaches() || e.Table == n.Name })
 	for _, tr := range have.Triggers {
-		if !tr.RunsWith(!t.Stays, updates) || slices.ContainsFunc(t.Triggers, func(name string) bool { return strings.EqualFold(name, tr.Name) }) {
+		if !tr.RunsWith(!n.Stays, updates) || colset.Has(n.Triggers, tr.Name) {
 			continue
 		}
 		v.report(ForeignTrigger, Difference{Table: have.Name,
 			Problem: fmt.Sprintf("the trigger %q runs %s each %s of the worker's; what it writes is neither bounded nor counted", tr.Name, strings.ToLower(tr.Timing), strings.ToLower(tr.Event)),
 			Fix:     fmt.Sprintf("look at it: if it belongs to the deletion of a row, say so in the plan, triggers: [%s]; otherwise", tr.Name)}, "DROP TRIGGER "+ident.Quote(tr.Name))
 	}
-	for _, name := range t.Triggers {
+	for _, name := range n.Triggers {
 		in := func(table string) bool {
 			other := v.found.Table(table)
 			return other != nil && slices.ContainsFunc(other.Triggers, func(tr dict.Trigger) bool { return strings.EqualFold(tr.Name, name) })
 		}
-		if have.Name == v.found.TableOrEmpty(t.Name).Name && !slices.ContainsFunc(withArchive(t), in) {
+		if have.Name == v.found.TableOrEmpty(n.Tables[0]).Name && !slices.ContainsFunc(n.Tables, in) {
 			v.report(TriggerGone, Difference{Table: have.Name, Problem: fmt.Sprintf("the plan accepts the trigger %q, and the table has none of that name that this user may see", name),
 				Fix: "take it out of the plan's triggers, or GRANT TRIGGER to see it"}, "")
 		}

@@ -67,10 +67,10 @@ func (v *verifier) verify(plan schema.Plan) {
 			v.resource(filled)
 		}
 	}
-	for _, t := range plan.Tables {
-		v.existing(t)
-	}
 	nodes := plan.Nodes()
+	for _, n := range nodes[len(plan.Resources):] {
+		v.existing(n)
+	}
 	for i, n := range nodes {
 		edges := n.Parents
 		if i < len(plan.Resources) && plan.Resources[i].Parent.Column != "" {
