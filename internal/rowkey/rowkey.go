@@ -59,17 +59,13 @@ func New(cat *catalog.Catalog, table string, columns []string) (Codec, error) {
 			return c, fmt.Errorf("%w: %q of %q is a %s; its values have no exact literal", ErrType, name, table, info.Full)
 		}
 		p := part{name: info.Name, kind: kind, unsigned: strings.Contains(strings.ToLower(info.Full), "unsigned") || kind == year,
-			charset: info.Charset, collation: info.Collation}
+			utf8: slices.Contains([]string{"utf8mb4", "utf8mb3", "utf8", "ascii"}, strings.ToLower(info.Charset)), charset: info.Charset, collation: info.Collation}
 		if kind == text || kind == binary {
 			_, digits, _ := strings.Cut(strings.TrimSuffix(info.Full, ")"), "(")
 			if n, err := strconv.Atoi(digits); err == nil { // else any length is taken
 				p.length = n
 			}
 			p.fixed = strings.EqualFold(info.Type, "binary")
-		}
-		switch strings.ToLower(info.Charset) {
-		case "utf8mb4", "utf8mb3", "utf8", "ascii":
-			p.utf8 = true
 		}
 		c.parts = append(c.parts, p)
 	}

@@ -19,5 +19,5 @@ var listBugs = []bug{
 	{"an index of the archive has hidden rows among the others", "./schema", "TestListIndex", []change{{"schema/lists.go",
 		`min(len(r.Owners()), len(x.Columns)), ident.ColDeletionID)`, `len(x.Columns), ident.ColDeletionID)`}}},
 	{"an index that descends in part is good for lists", "./schema/live", "TestVerifyListIndex", []change{{"schema/internal/dict/index.go",
-		`(n < 2 || have.Falls[n-1] == have.Falls[n-2])`, `(n < 2 || have.Falls[n-1] == have.Falls[n-2] || true)`}}},
+		`(n < 2 || have.Descending[n-1] == have.Descending[n-2])`, `(n < 2 || have.Descending[n-1] == have.Descending[n-2] || true)`}}},
 }

@@ -56,11 +56,6 @@ func (c *Column) MaxValue() uint64 {
 	return math.MaxUint64 >> (64 - bits)
 }
 
-// SameType says whether two columns hold the same values.
-func SameType(a, b *Column) bool {
-	return a.Full == b.Full && a.Charset == b.Charset && a.Nullable == b.Nullable
-}
-
 // Describe returns the type as a definition has it.
 func (c *Column) Describe() string {
 	text := c.Full

@@ -11,12 +11,12 @@ import (
 
 // Index is an index of a table.
 type Index struct {
-	Name    string
-	Columns []string // lower case; "" for an expression or a prefix
-	Unique  bool
-	Btree   bool
-	Falls   []bool // the columns that are descending
-	Off     bool   // INVISIBLE (MySQL) or IGNORED (MariaDB): it still refuses rows, but no read may use or name it
+	Name       string
+	Columns    []string // lower case; "" for an expression or a prefix
+	Descending []bool   // by column
+	Unique     bool
+	Btree      bool
+	Off        bool // INVISIBLE (MySQL) or IGNORED (MariaDB): it still refuses rows, but no read may use or name it
 }
 
 // Leads returns how many columns of the condition are in the index beside all wanted ones and before any
@@ -67,15 +67,15 @@ func (t *Table) reads(have Index, want []string) bool {
 	}
 	if !have.Unique {
 		have.Columns = append(slices.Clone(have.Columns), t.Primary()...)
-		have.Falls = append(slices.Clone(have.Falls), make([]bool, len(have.Columns)-len(have.Falls))...)
+		have.Descending = append(slices.Clone(have.Descending), make([]bool, len(have.Columns)-len(have.Descending))...)
 	}
 	n := len(want)
-	return have.Btree && !have.Off && colset.StartsWith(have.Columns, want) && (n < 2 || have.Falls[n-1] == have.Falls[n-2])
+	return have.Btree && !have.Off && colset.StartsWith(have.Columns, want) && (n < 2 || have.Descending[n-1] == have.Descending[n-2])
 }
 
 // ReadsByAge says whether pages of what is due can be read along an index.
 func (t *Table) ReadsByAge(x Index, column string) bool {
-	return x.Btree && !x.Off && !slices.Contains(x.Falls, true) && !slices.Contains(x.Columns, "") && x.Columns[0] == strings.ToLower(column) &&
+	return x.Btree && !x.Off && !slices.Contains(x.Descending, true) && !slices.Contains(x.Columns, "") && x.Columns[0] == strings.ToLower(column) &&
 		!slices.ContainsFunc(x.Columns[1:], func(name string) bool { return t.Column(name) == nil || !t.Column(name).Keyable() })
 }
 

@@ -96,8 +96,8 @@ func (d *Database) scanColumn(rows *sql.Rows) error {
 
 func (d *Database) scanIndex(rows *sql.Rows) error {
 	var table, name, column string
-	var unique, btree, falls, off bool
-	if err := rows.Scan(&table, &name, &column, &unique, &btree, &falls, &off); err != nil {
+	var unique, btree, descending, off bool
+	if err := rows.Scan(&table, &name, &column, &unique, &btree, &descending, &off); err != nil {
 		return err
 	}
 	t := d.TableOrEmpty(table)
@@ -109,7 +109,7 @@ func (d *Database) scanIndex(rows *sql.Rows) error {
 	}
 	x := &t.Indexes[len(t.Indexes)-1]
 	x.Columns = append(x.Columns, strings.ToLower(column))
-	x.Falls = append(x.Falls, falls)
+	x.Descending = append(x.Descending, descending)
 	return nil
 }
 

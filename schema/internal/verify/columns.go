@@ -64,7 +64,7 @@ func (v *verifier) sameColumns(r schema.Resource, active, archive *dict.Table) {
 		w := Wanted(r, shape.Column{Name: name})
 		toolkits := w.Is != AnyType && !w.Key
 		listed := slices.ContainsFunc(r.Indexes, func(x schema.Index) bool { return x.Archived && slices.Contains(x.Columns, name) })
-		same, problem := dict.SameType(a, b), ""
+		same, problem := a.Full == b.Full && a.Charset == b.Charset && a.Nullable == b.Nullable, ""
 		switch {
 		case !same && !toolkits:
 			problem = fmt.Sprintf("it is %s here and %s in %q, so a row may not fit when it moves", b.Describe(), a.Describe(), active.Name)
