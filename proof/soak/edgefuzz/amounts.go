@@ -17,41 +17,6 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// integer is a column type with where it ends.
-type integer struct {
-	name, sql string
-	bits      int
-	unsigned  bool
-}
-
-// integers are all of them.
-var integers = []integer{
-	{"tiny", "TINYINT", 8, false}, {"utiny", "TINYINT UNSIGNED", 8, true}, {"small", "SMALLINT", 16, false}, {"usmall", "SMALLINT UNSIGNED", 16, true},
-	{"medium", "MEDIUMINT", 24, false}, {"umedium", "MEDIUMINT UNSIGNED", 24, true}, {"int", "INT", 32, false}, {"uint", "INT UNSIGNED", 32, true},
-	{"big", "BIGINT", 64, false}, {"ubig", "BIGINT UNSIGNED", 64, true},
-}
-
-// number is a Go type of ids, owners and amounts.
-type number interface{ ~int64 | ~uint64 }
-
-// most is the largest value of the type.
-func (t integer) most() uint64 {
-	if t.unsigned {
-		return math.MaxUint64 >> (64 - t.bits)
-	}
-	return math.MaxInt64 >> (64 - t.bits)
-}
-
-// ends are the values at which a type ends, within it.
-func ends[N number](t integer) []N {
-	all := []N{0, 1, N(t.most()), N(t.most() - 1)}
-	if !t.unsigned {
-		least := int64(math.MinInt64) >> (64 - t.bits)
-		all = append(all, N(least), N(least+1), ^N(0)) // -1
-	}
-	return all
-}
-
 // edgeOwners are who has amounts and flags.
 var edgeOwners = []int64{0, -1, math.MinInt64, math.MaxInt64}
 
@@ -291,7 +256,7 @@ func (l *sizedRows[N]) verb(ctx context.Context, db onerow.DB, r *rand.Rand) (er
 func (l *sizedRows[N]) judgeAnswer(kind int, fits, takes bool, size N, err error) {
 	known := refusals
 	if kind == 8 || kind == 9 {
-		known = []error{limit.ErrAmount} // it looks itself
+		known = []error{limit.ErrAmount} // of a maximum
 	} else if takes && !fits {
 		known = append([]error{limit.ErrAmount}, refusals...)
 		if err == nil || kind < 7 && !errors.Is(err, limit.ErrAmount) {

@@ -2,7 +2,6 @@ package edgefuzz
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -20,11 +19,10 @@ const (
 	brokenPlace  = "a row is in both tables, or its amount is none"
 )
 
-// allow changes the maxima of an owner; one that is too large is refused.
+// allow changes the maxima of an owner. One that is too large is refused, unless another came behind it.
 func (l *sizedRows[N]) allow(ctx context.Context, db onerow.DB, r *rand.Rand, owner int64) error {
 	files, size := maxima(r, l.t)
-	tooMuch := size != nil && size.(int64) > limit.MaxAmount
-	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+	return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		if err := onerow.AffectOne(ctx, tx, sqlAllow, l.name, owner, files, size); err != nil {
 			return err //nolint:wrapcheck // it is looked at
 		}
@@ -35,10 +33,6 @@ func (l *sizedRows[N]) allow(ctx context.Context, db onerow.DB, r *rand.Rand, ow
 		}
 		return nil
 	})
-	if tooMuch != errors.Is(err, limit.ErrAmount) && !onerow.Retryable(err) {
-		l.w.found.Add(brokenAmount, "%s: a maximum of %v: %v", l.name, size, err)
-	}
-	return err //nolint:wrapcheck // it is looked at
 }
 
 const sqlAnySize = `SELECT id FROM (SELECT id FROM %[1]s UNION ALL SELECT id FROM %[1]s_archive) AS f ORDER BY RAND(?) LIMIT 1`
@@ -108,7 +102,9 @@ func (l *sizedRows[N]) judgeOwner(ctx context.Context, i int, owner int64) error
 	if err != nil {
 		return fmt.Errorf("soak: %w", err)
 	}
-	now = max(now, -1)
+	if now = max(now, -1); now > limit.MaxAmount {
+		l.w.found.Add(brokenAmount, "%s of owner %d: a maximum of %d", rule.Name(), owner, now)
+	}
 	name := fmt.Sprintf("%s of owner %d", rule.Name(), owner)
 	if most >= 0 && used.Cmp(big.NewInt(most)) > 0 {
 		l.w.found.Add(brokenOver, "%s: %v in use, the largest maximum was %d", name, used, most)
