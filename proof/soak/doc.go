@@ -8,6 +8,7 @@
 //	go run -C proof ./soak limits                  every verb below limits, under kills and cuts: see limitfuzz
 //	go run -C proof ./soak pool                    a thousand callers share three connections: see poolfuzz
 //	go run -C proof ./soak edges                   where number types end: see edgefuzz
+//	go run -C proof ./soak broken                  verbs, worker and restores on a server that is not well: see brokenfuzz
 //	go run -C proof ./soak restores                random trees deleted and brought back: see restorefuzz
 //
 // It starts a private server with durable settings, and processes of its own program: two of web clients, two
