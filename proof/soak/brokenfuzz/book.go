@@ -35,6 +35,8 @@ type call struct {
 	account     int64
 	kids        int // of a project that was deleted
 	job         int64
+	grown       bool // there are more of them since it is back
+	err         error
 }
 
 // book has what all callers were told.

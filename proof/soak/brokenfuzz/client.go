@@ -56,7 +56,9 @@ func (c *client) call(ctx context.Context) {
 	default:
 		return
 	}
-	entry.outcome = c.outcome(err)
+	if entry.outcome = c.outcome(err); err != nil {
+		entry.err = fmt.Errorf("%v: %w", c.now.Load(), err)
+	}
 	c.book.add(entry)
 	if err == nil && (entry.kind == created || entry.kind == together || entry.kind == restored) {
 		c.mine = append(c.mine, entry)
@@ -129,6 +131,7 @@ func (c *client) effect(ctx context.Context, db *sql.DB, entry *call) error {
 // hang puts screens below a project. What is unknown of them is counted when the project is deleted.
 func (c *client) hang(ctx context.Context, db *sql.DB) {
 	p := c.mine[c.r.IntN(len(c.mine))]
+	p.grown = true
 	for range 1 + c.r.IntN(15) {
 		if _, err := c.shop.screens.Create(ctx, db, screen{ProjectID: p.id, Note: strings.Repeat("x", 50+c.r.IntN(3000))}); err != nil {
 			c.outcome(err)

@@ -76,7 +76,7 @@ func (w *world) once(c *call, what string, n int64) {
 	case c.outcome == done && n != 1:
 		w.found.Add(brokenLost, "%s %s: %d times %s", c.kind, c.token, n, what)
 	case c.outcome == refused && n != 0:
-		w.found.Add(brokenRefused, "%s %s: %d times %s", c.kind, c.token, n, what)
+		w.found.Add(brokenRefused, "%s %s: %d times %s; it was answered %v", c.kind, c.token, n, what, c.err)
 	case n > 1:
 		w.found.Add(brokenTwice, "%s %s: %d times %s", c.kind, c.token, n, what)
 	}
@@ -96,7 +96,7 @@ func (w *world) judgeTokens(t tables) {
 	for _, c := range w.book.of(effects) {
 		w.once(c, "effect", t.effect[c.token])
 		if t.effect[c.token] != t.keys[c.token] {
-			w.found.Add(brokenHalf, "%s: %d effects, %d keys", c.token, t.effect[c.token], t.keys[c.token])
+			w.found.Add(brokenHalf, "%s: %d effects, %d keys; it was answered %v; %s", c.token, t.effect[c.token], t.keys[c.token], c.err, w.keyOf(c.token))
 		}
 	}
 	for _, c := range w.book.of(claimed) {
@@ -105,6 +105,19 @@ func (w *world) judgeTokens(t tables) {
 			w.found.Add(brokenLost, "%s %s: %d was answered, %d is stored", c.kind, c.token, c.id, t.claims[c.token])
 		}
 	}
+}
+
+const sqlKey = `SELECT CONCAT_WS(', ', status, version, created_at, completed_at, error, (SELECT COUNT(*) FROM effect IGNORE INDEX (token) WHERE token = ?)) FROM onerow_key WHERE idem_key = ?`
+
+// keyOf is all that is there of a key, and how often its effect is in the table itself, not in the index.
+func (w *world) keyOf(token string) (text string) {
+	if w.pools == nil {
+		return ""
+	}
+	if err := w.pools[0].QueryRowContext(context.Background(), sqlKey, token, token).Scan(&text); err != nil {
+		return err.Error()
+	}
+	return text
 }
 
 func (w *world) judgeProjects(ctx context.Context, t tables) error {
@@ -125,7 +138,7 @@ func (w *world) judgeProjects(ctx context.Context, t tables) error {
 			w.once(c, "row", there)
 			w.once(c, "row of its name", t.named[c.token])
 		case after.kind == restored:
-			if there != 1 || t.screens[id] != int64(after.kids) {
+			if n := t.screens[id] - int64(after.kids); there != 1 || n < 0 || n > 0 && !after.grown {
 				w.found.Add(brokenTrash, "project %s: %d times, %d screens of %d", id, there, t.screens[id], after.kids)
 			}
 		case after.outcome == done:
