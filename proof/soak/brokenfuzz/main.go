@@ -45,6 +45,7 @@ type world struct {
 	pools  []*sql.DB // the second one prepares
 	book   book
 	now    atomic.Value // what the matter is with the server
+	only   string       // the kinds of trouble that are drawn
 }
 
 // Main is the command, with its exit code.
@@ -52,6 +53,7 @@ func Main(args []string) int {
 	set := flag.NewFlagSet("broken", flag.ExitOnError)
 	w := &world{Options: fuzz.NewOptions(set, 12)}
 	w.now.Store("nothing")
+	set.StringVar(&w.only, "trouble", "kill,stop,full,connections,statements,readonly,locks", "what is drawn of these")
 	return fuzz.Main(w.Options, args, func(ctx context.Context, found *fuzz.Findings) error {
 		w.found = found
 		return w.run(ctx)

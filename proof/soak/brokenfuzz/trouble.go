@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,12 +17,17 @@ import (
 // trouble draws one after the other until ctx ends, and leaves the server well.
 func (w *world) trouble(ctx context.Context) error {
 	r := w.Rand(1)
-	kinds := []struct {
+	type kind struct {
 		name string
 		do   func(context.Context, *rand.Rand) error
-	}{
+	}
+	kinds := []kind{
 		{"kill", w.killed}, {"stop", w.stopped}, {"full", w.full}, {"connections", w.connections},
 		{"statements", w.statements}, {"readonly", w.readOnly}, {"locks", w.locks}, {"locks", w.locks},
+	}
+	kinds = slices.DeleteFunc(kinds, func(k kind) bool { return !slices.Contains(strings.Split(w.only, ","), k.name) })
+	if len(kinds) == 0 {
+		return fmt.Errorf("soak: -trouble %q is nothing", w.only)
 	}
 	order := r.Perm(len(kinds))
 	for i := 0; fuzz.Pause(ctx, about(r, 2*time.Second)); i++ {
