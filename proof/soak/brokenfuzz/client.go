@@ -140,7 +140,8 @@ func (c *client) hang(ctx context.Context, db *sql.DB) {
 	}
 }
 
-// remove deletes one of the caller's projects. Nobody puts screens below it meanwhile, so that they can be counted.
+// remove deletes one of the caller's projects. Nobody puts screens below it meanwhile, so that they can be
+// counted.
 func (c *client) remove(ctx context.Context, db *sql.DB, entry *call) error {
 	entry.kind = deleted
 	i := c.r.IntN(len(c.mine))

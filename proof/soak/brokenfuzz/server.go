@@ -142,19 +142,15 @@ func (s *server) fill(left int64) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	for range 20 {
-		var free syscall.Statfs_t
-		if err := syscall.Statfs(s.dir, &free); err != nil {
-			return fmt.Errorf("soak: %w", err)
+		free, err := room(s.dir)
+		if err != nil || free <= left {
+			return err
 		}
-		size := int64(free.Bavail)*free.Bsize - left //nolint:gosec // a small disk
-		if size <= 0 {
-			return nil
-		}
-		if err = syscall.Fallocate(int(f.Fd()), 0, 0, size); !errors.Is(err, syscall.ENOSPC) { //nolint:gosec // a descriptor fits an int
-			return err //nolint:wrapcheck // it says all
+		if err = reserve(f, free-left); !errors.Is(err, syscall.ENOSPC) {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 func (s *server) empty() error {

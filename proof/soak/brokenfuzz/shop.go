@@ -44,7 +44,8 @@ type shop struct {
 	numbers  *serial.Series
 }
 
-// ownTables are the application's beside the plan's. A ledger's row belongs to a transaction, an effect to a key.
+// ownTables are the application's beside the plan's. A ledger's row belongs to a transaction, an effect to a
+// key.
 var ownTables = []string{
 	`CREATE TABLE ledger (token VARCHAR(60) NOT NULL, no BIGINT NULL, INDEX (token)) ENGINE=InnoDB`,
 	`CREATE TABLE effect (token VARCHAR(60) NOT NULL, INDEX (token)) ENGINE=InnoDB`,

@@ -2,7 +2,7 @@
 //
 //	go run -C proof -race ./soak edges -minutes 20 -seed 7
 //
-// Each round begins with empty tables. Then, all at once, on pools of three sql_modes, one of them not strict:
+// Each round begins with empty tables. Then, all at once, on pools of three sql_modes, one not strict:
 //
 //	numbers   series that begin at 0, near 2^63 and between, which callers exhaust, repeat, void and roll back
 //	amounts   for TINYINT to BIGINT, signed and unsigned: amounts and reservations at the ends of the type,
@@ -18,8 +18,8 @@
 //   - A series has its numbers from the first on, once each; a claim has what was answered. What was refused
 //     as exhausted did not fit, and what is left can be claimed to the last number.
 //   - What is in use below a limit is what the rows and reservations sum up to, a count changes nothing, and
-//     nothing was admitted above the largest maximum of the round. What no column or limit takes is ErrAmount.
-//   - A row is where its caller's verbs have put it, under its id, with its values and what is below it; lists
+//     nothing was admitted above the largest maximum of the round. What no limit takes is ErrAmount.
+//   - A row is where its caller's verbs have put it, with its id, values and what is below it; lists
 //     have each row once. What was deleted comes back from the trash as it was.
 //   - As many rows are flagged as there are beyond the quota, and the right ones.
 //   - An error is one that the verb names.
