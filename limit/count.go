@@ -9,6 +9,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/errtext"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/internal/recount"
 	"github.com/onerow/onerow/quota"
@@ -223,11 +224,11 @@ type texts struct{ used, usedCurrent, kept text }
 func textsFor(res schema.Resource, l schema.Limit, types []keytype.Type) texts {
 	what := "COUNT(*)"
 	if l.Sum != "" { // at most, so that no sum of them is too large for a BIGINT
-		what = fmt.Sprintf("LEAST(COALESCE(SUM(GREATEST(%s, 0)), 0), %d)", schema.Quote(l.Sum), MaxAmount)
+		what = fmt.Sprintf("LEAST(COALESCE(SUM(GREATEST(%s, 0)), 0), %d)", ident.Quote(l.Sum), MaxAmount)
 	}
 	var own []string
-	for i, column := range res.LimitOwners(l) {
-		column = schema.Quote(column)
+	for i, column := range l.Owners {
+		column = ident.Quote(column)
 		own = append(own, column+" = ?")
 		if types[i].Class == keytype.Text { // a collation may take other spellings for the same, whose room is another
 			if types[i].Fixed { // a sql_mode fills it up with spaces
@@ -237,10 +238,10 @@ func textsFor(res schema.Resource, l schema.Limit, types []keytype.Type) texts {
 		}
 	}
 	owner := strings.Join(own, " AND ")
-	active := "(SELECT " + what + " FROM " + schema.Quote(res.Active) + " WHERE " + owner + "{lock})"
+	active := "(SELECT " + what + " FROM " + ident.Quote(res.Active) + " WHERE " + owner + "{lock})"
 	hidden, archives := "0", 0
 	if res.Archive != "" {
-		hidden, archives = "(SELECT "+what+" FROM "+schema.Quote(res.Archive)+" WHERE "+owner+" AND deletion_id IS NOT NULL AND deleted_from = 'active'{lock})", 1
+		hidden, archives = "(SELECT "+what+" FROM "+ident.Quote(res.Archive)+" WHERE "+owner+" AND deletion_id IS NOT NULL AND deleted_from = 'active'{lock})", 1
 	}
 	reserved := "(SELECT COALESCE(SUM(amount), 0) FROM onerow_reservation WHERE name = ? AND owner = ?{lock})"
 	list := func(lock string, owners int, parts ...string) text {

@@ -93,13 +93,13 @@ func newProgress(a *shell.App) *progress {
 func (p *progress) event(e cascade.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch e := e.(type) {
-	case cascade.Batch:
+	switch {
+	case e.Took > 0:
 		p.rows += output.SumRows(e.Deleted)
-	case cascade.Progress:
-		p.jobs[e.Job.ID] = e.Job
+	case e.Progress != nil:
+		p.jobs[e.Progress.ID] = *e.Progress
 		p.total = max(p.total, len(p.jobs))
-		p.Say(func() string { return p.line(e.Job) })
+		p.Say(func() string { return p.line(*e.Progress) })
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/cascade/page"
 )
 
 // HTTPFlags are run's flags for its page and its endpoints.
@@ -80,7 +81,7 @@ func listenAddress(given string) (string, error) {
 // server serves the operator's page and the endpoints of one process. Nil serves nothing.
 type server struct {
 	addr    string
-	tokens  []page.Token
+	tokens  map[string]string // names by secret
 	log     *slog.Logger
 	Metrics *metrics.Metrics
 }

@@ -96,7 +96,7 @@ func (c *Plan) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 		show.Say(func() string {
 			return fmt.Sprintf("counted %s in %s, %s", output.Plural(output.SumRows(e.Tables), "row"), output.Plural(len(e.Tables), "table"), time.Since(begin).Round(time.Second))
 		})
-	}})
+	})
 	if err != nil {
 		return fit.Explained(ctx, db, plan, err)
 	}

@@ -48,26 +48,16 @@ func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan, node
 	}
 	var queued, open int
 	show := shell.NewCounter(a)
-	err = killable(ctx, db, func(conn *sql.Conn) error {
-		return pages(ctx, conn, func(page []queue.Deletion) error {
-			if err := look(page); err != nil {
-				return err
-			}
-			for i := range page {
-				page[i].Grace, page[i].NoTrash = c.Grace, c.NoTrash
-			}
-			made, there, err := queue.EnqueueMany(ctx, db, page)
-			queued, open = queued+made, open+there
-			show.Say(func() string { return enqueuedSummary(queued, open) })
+	err = pages(ctx, db, func(page []queue.Deletion) error {
+		if err := look(page); err != nil {
 			return err
 		}
 		for i := range page {
 			page[i].Grace, page[i].NoTrash = c.Grace, c.NoTrash
 		}
-		now, err := queue.EnqueueMany(ctx, db, page)
-		done.Queued += now.Queued
-		done.Open += now.Open
-		show.Say(func() string { return enqueuedSummary(done) })
+		made, there, err := queue.EnqueueMany(ctx, db, page)
+		queued, open = queued+made, open+there
+		show.Say(func() string { return enqueuedSummary(queued, open) })
 		return err
 	})
 	switch {
@@ -96,9 +86,142 @@ func (c *Enqueue) countMany(ctx context.Context, a *shell.App, db *sql.DB, s sel
 }
 
 func enqueuedSummary(queued, open int) string {
-	line := output.Plural(queued, "job") + " queued"
-	if open > 0 {
-		line += fmt.Sprintf(", %s open already", output.Grouped(open))
+	return output.Plural(queued, "job") + " queued" + shell.Some(", %s open already", open)
+}
+
+// selection reads the keys of many rows of a node, of which somebody has typed a condition or a query.
+type selection struct {
+	target.Finder
+	order rowkey.Codec // the key, as an index sorts it
+	from  []string     // what stands behind FROM, one for each statement
+}
+
+// newSelection puts what was typed on lines of its own, so that a comment in it ends with it.
+func newSelection(ctx context.Context, db onerow.DB, plan schema.Plan, node schema.Node, where, query string) (s selection, err error) {
+	if s.Finder, err = target.NewFinder(ctx, db, plan, node); err != nil {
+		return s, err
 	}
-	return line
+	s.order = s.Key.Ordered()
+	trim := func(text string) string { return strings.TrimRight(strings.TrimSpace(text), "; \t\r\n") }
+	if query != "" {
+		// The empty part before it gives its columns the key's names and types.
+		s.from = []string{fmt.Sprintf("(SELECT %s FROM %s WHERE 1 = 0 UNION ALL (\n%s\n)) AS t", ident.Quotes(node.Key...), ident.Quote(node.Tables[0]), trim(query))}
+		return s, nil
+	}
+	for _, table := range node.Tables {
+		s.from = append(s.from, fmt.Sprintf("%s AS t WHERE (\n%s\n)", ident.Quote(table), trim(where)))
+	}
+	return s, nil
+}
+
+// list is what stands behind SELECT.
+func (s selection) list() string { return s.Key.Select("t") + ", " + s.order.Select("t") }
+
+// where calls fn with the rows of a condition, page by page along the primary key of each table. The
+// condition is asked anew for each page, so that no statement or view of the tables is older than a page.
+// Nothing is locked.
+func (s selection) where(ctx context.Context, db onerow.DB, fn func([]queue.Deletion) error) error {
+	for _, from := range s.from {
+		for last := rowkey.Place(nil); ; {
+			query := fmt.Sprintf("SELECT %s FROM %s", s.list(), from)
+			if last != nil {
+				query += " AND " + s.order.After("t", last)
+			}
+			query += fmt.Sprintf(" ORDER BY %s LIMIT %d", ident.Quotes(s.Node.Key...), rootsPerPage)
+			var page []queue.Deletion
+			before := last
+			err := onerow.Query(ctx, db, query, nil, func(rows *sql.Rows) (err error) {
+				var d queue.Deletion
+				d, last, err = s.scan(rows)
+				page = append(page, d)
+				return err
+			})
+			if err == nil && len(page) == rootsPerPage && slices.Equal(before, last) {
+				// Each page is the first one then.
+				return usage.Errorf("the condition of --where does not stand for itself, as in 1=1) OR (1=1: put it between parentheses, and balance those in it")
+			}
+			if err == nil && len(page) > 0 {
+				err = fn(page)
+			}
+			if err != nil {
+				return err
+			}
+			if len(page) < rootsPerPage {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// query calls fn with the rows of a query, a page after the other. The query is asked once and read as it
+// comes, so that every row is looked at once and none that appears meanwhile. Nothing is locked.
+func (s selection) query(ctx context.Context, db onerow.DB, fn func([]queue.Deletion) error) error {
+	var page []queue.Deletion
+	seen := map[string]bool{} // in the page
+	flush := func() error {
+		if len(page) == 0 {
+			return nil
+		}
+		full := page
+		page, seen = nil, map[string]bool{}
+		return fn(full)
+	}
+	err := onerow.Query(ctx, db, fmt.Sprintf("SELECT %s FROM %s", s.list(), s.from[0]), nil, func(rows *sql.Rows) error {
+		d, _, err := s.scan(rows)
+		if errors.Is(err, errNullKey) {
+			return nil // no row has such a key
+		}
+		if err != nil || seen[d.ResourceID] {
+			return err
+		}
+		seen[d.ResourceID] = true
+		if page = append(page, d); len(page) < rootsPerPage {
+			return nil
+		}
+		return flush()
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}
+
+var errNullKey = errors.New("a part of the key is NULL")
+
+// scan reads a key, and its place in the index.
+func (s selection) scan(rows *sql.Rows) (d queue.Deletion, at rowkey.Place, err error) {
+	width := s.Key.Width()
+	values, targets := make([]sql.NullString, 2*width), []any{}
+	for i := range values {
+		targets = append(targets, &values[i])
+	}
+	if err := rows.Scan(targets...); err != nil {
+		return d, nil, err
+	}
+	key, ok := s.Key.Key(values[:width])
+	if !ok {
+		return d, nil, errNullKey
+	}
+	d = queue.Deletion{Resource: s.Node.Name}
+	if !s.Node.Managed {
+		d.From = target.FromTable
+	}
+	if d.ResourceID, err = s.Key.Encode(key); err != nil {
+		return d, nil, err
+	}
+	_, err = s.Key.Decode(d.ResourceID) // what a query returned may not be of the column's type
+	return d, s.order.Place(values[width:]), err
+}
+
+// count counts the rows.
+func (s selection) count(ctx context.Context, db onerow.DB) (total int64, err error) {
+	for _, from := range s.from {
+		var n int64
+		if err := onerow.QueryRow(ctx, db, "SELECT COUNT(*) FROM "+from, nil, &n); err != nil {
+			return 0, err
+		}
+		total += n
+	}
+	return total, nil
 }

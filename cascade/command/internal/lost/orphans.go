@@ -47,10 +47,10 @@ const flushEvery = time.Second
 func (c *Orphans) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
 	s := &orphanSearch{Orphans: c, db: db, plan: plan, tables: orphanTables{}, position: c.After, flushed: time.Now()}
 	list, show := shell.NewStream(a, c.JSON, orphanLine), shell.NewCounter(a)
-	err := inspect.Orphans(ctx, db, plan, inspect.OrphanOptions{Table: c.Table, Limit: int(c.Limit), After: c.After, OnPage: func(p inspect.OrphanPage) {
-		s.page(ctx, p)
+	err := inspect.Orphans(ctx, db, plan, inspect.OrphanOptions{Table: c.Table, Limit: int(c.Limit), After: c.After, OnPage: func(edge string, entries int64, next string) {
+		s.page(ctx, next)
 		show.Say(func() string {
-			return fmt.Sprintf("%s missing; %s: %s, entry %s", output.Grouped(s.found), p.Table, p.Edge, output.Grouped(p.Entries))
+			return fmt.Sprintf("%s missing; %s, entry %s", output.Grouped(s.found), edge, output.Grouped(entries))
 		})
 	}}, func(o inspect.Orphan) error {
 		if s.refused != nil {
@@ -100,14 +100,14 @@ type orphanSearch struct {
 	refused error // of the last flush: the next row ends the search
 }
 
-// page notes a page that was read.
-func (s *orphanSearch) page(ctx context.Context, p inspect.OrphanPage) {
+// page notes a page that was read, and where the next one begins.
+func (s *orphanSearch) page(ctx context.Context, next string) {
 	s.searched = true
 	if time.Since(s.flushed) >= flushEvery {
 		s.refused = s.flush(ctx)
 	}
-	if s.complete = p.Next == ""; len(s.waiting) == 0 {
-		s.position = p.Next
+	if s.complete = next == ""; len(s.waiting) == 0 {
+		s.position = next
 	}
 }
 

@@ -69,7 +69,7 @@ func (o *Watch) Run(ctx context.Context) {
 }
 
 func (o *Watch) search(ctx context.Context) (rows int, err error) {
-	options := inspect.OrphanOptions{Limit: mostOrphans, OnPage: func(inspect.OrphanPage) {
+	options := inspect.OrphanOptions{Limit: mostOrphans, OnPage: func(string, int64, string) {
 		_ = shell.Rest(ctx, min(time.Second, o.Every)) //nolint:errcheck // the next page tells of ctx
 	}}
 	err = inspect.Orphans(ctx, o.DB, o.Plan, options, func(found inspect.Orphan) error {

@@ -79,9 +79,9 @@ func (c *Report) read(ctx context.Context, db onerow.DB) (admin.Report, error) {
 	r, err := admin.ReadReport(ctx, db, c.Deletion, job)
 	switch {
 	case !errors.Is(err, queue.ErrNoJob):
-	case deletion == 0:
+	case c.Deletion == 0:
 		err = output.Said(fmt.Sprintf("there is no job %d, or it was purged: see %s jobs", job, output.ProgramName), err)
-	case errors.Is(err, admin.ErrNoDeletion):
+	default:
 		err = output.Said(fmt.Sprintf("there is no deletion %d, or its audit was purged: see deletion_id in %s jobs --json", c.Deletion, output.ProgramName), err)
 	}
 	return r, err

@@ -112,7 +112,7 @@ func (c *Adopt) backfill(ctx context.Context, a *shell.App, db *sql.DB, plan sch
 	if errors.Is(err, adopt.ErrNotReady) {
 		return output.Said(fmt.Sprintf("%s is not ready for the backfill: %s; see %s adopt %s", c.Resource, output.Detail(err, adopt.ErrNotReady), output.ProgramName, c.Resource), err)
 	}
-	if err = errors.Join(err, show.End()); err != nil {
+	if err != nil {
 		return errors.Join(err, a.Note("%s; run it again", output.Plural(int(report.Written+report.Copied), "write")))
 	}
 	return c.printReport(a, report)

@@ -48,10 +48,6 @@ func (c *Discover) Run(ctx context.Context, a *shell.App, db shell.BareDB) error
 			return usage.Mark(err)
 		}
 	}
-	db, err := a.Open(ctx)
-	if err != nil {
-		return err
-	}
 	plan, notes, proposals, err := discover.Plan(ctx, db, old, roots, c.Soft)
 	switch {
 	case errors.Is(err, discover.ErrUnknownTable):
