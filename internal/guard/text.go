@@ -21,7 +21,7 @@ func (c *session) admit(ctx context.Context, query string) (sqltext.Statement, e
 	switch {
 	case c.closed:
 		return r, driver.ErrBadConn
-	case c.call != nil && r.EndsTx():
+	case c.call != nil && (r.EndsTx() || c.altered && sqltext.Classify(query, sqltext.UTF8).EndsTx()):
 		return r, fmt.Errorf("%w: %s", wire.ErrEndsTx, r.Kind)
 	case r.Chain:
 		r.Kind = sqltext.Begin // AND CHAIN begins the next transaction

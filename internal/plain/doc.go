@@ -1,8 +1,8 @@
-// Package plain reads an SQL text as far as every engine, sql_mode and character set of a client reads it
-// alike, and says what it does to the transaction that it is run in.
+// Package plain reads an SQL text, in UTF-8, as far as both engines read it alike in every sql_mode, and says
+// what it does to the transaction that it is run in.
 //
 // It is for sessions that are not guarded. What it does not know for certain is [Unclear]: a backslash in
-// quotes, an executable comment, several statements, a verb that it has not met. A guarded session reads its
+// quotes, most executable comments, several statements, a verb that it has not met. A guarded session reads its
 // texts with package sqltext, which knows more. What [Of] says, sqltext says too, or more of it: a test holds
 // that.
 //

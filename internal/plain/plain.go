@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -26,6 +27,7 @@ func Of(text string) Kind {
 	kind, calls, words, ended := Unclear, false, 0, false
 	var head [4]string
 	var before, earlier string
+	var set []string // the tokens behind SET
 	for t := s.next(); t != ""; t = s.next() {
 		switch {
 		case ended:
@@ -44,20 +46,51 @@ func Of(text string) Kind {
 		switch verb := head[0]; {
 		case is(t, "NEXTVAL"), is(before, "NEXT") && is(t, "VALUE"), is(verb, "WITH") && is(t, "UPDATE", "DELETE", "INSERT", "REPLACE"):
 			calls = true
-		case is(verb, "SET") && is(t, "AUTOCOMMIT") && before != "@" && before != ".": // among other variables
-			return Ends
-		case is(verb, "SET") && (is(t, "PASSWORD", "AUTOCOMMIT") || t == "`" || t == `"`):
-			return Unclear
+		case is(verb, "SET") && t != ";":
+			set = append(set, t)
 		}
 		earlier, before = before, t
 	}
-	if !s.bad {
-		kind = byHead(head)
+	switch {
+	case s.bad:
+		return Unclear
+	case set != nil:
+		return ofSet(set[1:])
 	}
+	kind = byHead(head)
 	if kind == Read && calls {
 		return Other
 	}
 	return kind
+}
+
+// ofSet returns the kind of assignments: @name = …, [@@] [SESSION .] name = …, with a comma between them. What
+// else SET does, to roles or passwords, may commit.
+func ofSet(tokens []string) Kind {
+	for {
+		marks := 0
+		for len(tokens) > 2 && (is(tokens[0], "@", ".") || is(tokens[0], "SESSION", "LOCAL") && tokens[1] != "=") {
+			if tokens[0] == "@" {
+				marks++
+			}
+			tokens = tokens[1:]
+		}
+		switch {
+		case len(tokens) < 3, !is(tokens[1], "=", ":"), !inWord(tokens[0][0]), is(tokens[0], "PASSWORD"):
+			return Unclear
+		case is(tokens[0], "AUTOCOMMIT") && marks != 1:
+			return Ends
+		}
+		depth := 0
+		next := slices.IndexFunc(tokens, func(t string) bool {
+			depth += strings.Count(t, "(") - strings.Count(t, ")")
+			return t == "," && depth == 0
+		})
+		if next < 0 {
+			return Other
+		}
+		tokens = tokens[next+1:]
+	}
 }
 
 // byHead returns the kind of a statement that begins with these words.
@@ -74,7 +107,7 @@ func byHead(head [4]string) Kind {
 		return Savepoint
 	case is(verb, "ROLLBACK") && (is(second, "TO") || is(second, "WORK") && is(head[2], "TO")):
 		return Undo
-	case is(verb, "SIGNAL", "KILL", "USE"), is(verb, "SET") && second == "@" && head[2] != "@":
+	case is(verb, "SIGNAL", "KILL", "USE"):
 		return Other
 	case is(verb, "CREATE", "DROP") && (is(second, "TEMPORARY") || is(second, "OR") && is(head[3], "TEMPORARY")):
 		return Other
@@ -111,15 +144,23 @@ func known(name string, gap bool) bool {
 	return strings.Contains(keywords, word) || !gap && strings.Contains(functions, word)
 }
 
+// harmless are the comments that MariaDB executes which leave a statement what it is: variables that are set
+// for it alone, in front of it, and an index.
+//
+//nolint:gochecknoglobals // a constant
+var harmless = regexp.MustCompile("(?i)^m! (set statement ([a-z_]+ = ('[^'\"\\\\`]*'|[a-z0-9_]+)(, )?)+ for|(force|use|ignore) index \\((`[^`]+`|[a-z0-9_]+)\\)) $")
+
 // scanner reads what stands outside of quotes and comments.
 type scanner struct {
 	text string
+	read bool // something of the statement was read
 	gap  bool // white space or a comment stands before the token
 	bad  bool // the rest is not understood
 }
 
 func isBlank(c byte) bool { return c == ' ' || c-'\t' < 5 }
-func inWord(c byte) bool  { return (c|0x20)-'a' < 26 || c-'0' < 10 || c == '_' || c >= utf8.RuneSelf }
+func isDigit(c byte) bool { return c-'0' < 10 }
+func inWord(c byte) bool  { return (c|0x20)-'a' < 26 || isDigit(c) || c == '_' || c >= utf8.RuneSelf }
 
 // next returns a word, the quote that a string or name was in, or one byte; nothing at the end.
 func (s *scanner) next() string {
@@ -129,7 +170,7 @@ func (s *scanner) next() string {
 	n := 1
 	switch c := s.text[0]; {
 	case inWord(c):
-		for n < len(s.text) && inWord(s.text[n]) {
+		for n < len(s.text) && (inWord(s.text[n]) || s.text[n] == '$' && !isDigit(c)) { // elsewhere $$ may be a quote
 			n++
 		}
 		s.bad = s.bad || !utf8.ValidString(s.text[:n])
@@ -148,7 +189,7 @@ func (s *scanner) next() string {
 		return s.end()
 	}
 	token := s.text[:n]
-	s.text = s.text[n:]
+	s.text, s.read = s.text[n:], true
 	return token
 }
 
@@ -176,7 +217,12 @@ func (s *scanner) skip() {
 		}
 		comment, rest, closed := strings.Cut(s.text[len(begin):], until)
 		executed := until == "*/" && (strings.HasPrefix(comment, "!") || len(comment) > 1 && comment[1] == '!' && comment[0]|0x20 == 'm')
-		quoted := strings.HasPrefix(comment, "+") && strings.ContainsAny(comment, "\"'`\\") // MySQL reads quotes in a hint
+		if executed && harmless.MatchString(comment) {
+			sets := is(strings.Fields(comment)[1], "SET")
+			executed = sets && (s.read || strings.Contains(strings.ToLower(comment), "autocommit"))
+		}
+		quoted := strings.HasPrefix(comment, "+") && // MySQL reads quotes in a hint
+			(strings.ContainsAny(comment, "\"`\\") || strings.Count(comment, "'")%2 != 0)
 		if s.bad = executed || quoted || !closed && until == "*/" || strings.ContainsRune(comment, 0) || !utf8.ValidString(comment); s.bad {
 			s.end()
 			return

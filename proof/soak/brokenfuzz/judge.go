@@ -7,7 +7,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/queue"
-	"github.com/onerow/onerow/serial"
+	"github.com/onerow/onerow/serial/gaps"
 )
 
 // tables are what is there at the end, counted by token or by project.
@@ -173,11 +173,11 @@ const (
 )
 
 func (w *world) judgeNumbers(ctx context.Context) error {
-	found, err := w.shop.numbers.Gaps(ctx, w.pools[0])
+	found, err := gaps.Find(ctx, w.pools[0], w.shop.numbers)
 	if err != nil {
 		return err //nolint:wrapcheck // it says all
 	}
-	if !serial.Complete(found) {
+	if !gaps.Complete(found) {
 		w.found.Add(brokenRoom, "gaps: %+v", found)
 	}
 	var wrong int

@@ -16,6 +16,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/pool"
 	"github.com/onerow/onerow/proof/soak/fuzz"
@@ -232,7 +233,7 @@ func (w *world) clear(ctx context.Context) error {
 	}
 	tables = slices.DeleteFunc(tables, func(name string) bool { return strings.Contains(name, "migration") || strings.Contains(name, "goose") })
 	for _, name := range tables {
-		if _, err := w.admin.ExecContext(ctx, "DELETE FROM "+schema.Quote(name)); err != nil {
+		if _, err := w.admin.ExecContext(ctx, "DELETE FROM "+ident.Quote(name)); err != nil {
 			return fmt.Errorf("soak: %w: %s", err, name)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/serial"
+	"github.com/onerow/onerow/serial/gaps"
 )
 
 // Kinds of findings of numbers.
@@ -161,11 +162,11 @@ func (n *numbers) judge(ctx context.Context) error {
 		if err := n.rest(ctx, l, left); err != nil {
 			return err
 		}
-		found, err := l.Gaps(ctx, n.w.pools[0])
+		found, err := gaps.Find(ctx, n.w.pools[0], l.Series)
 		if err != nil {
 			return fmt.Errorf("soak: gaps: %w", err)
 		}
-		if !serial.Complete(found) {
+		if !gaps.Complete(found) {
 			n.w.found.Add(brokenSeries, "%s from %d: %+v", l.Name(), l.first, found)
 		}
 	}
