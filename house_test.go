@@ -27,7 +27,7 @@ const module = "github.com/onerow/onerow"
 // its own room: "x/..." is a room with all that is below x. What stands beside each other knows nothing of each other.
 var floors = [][]string{
 	// Texts, errors and keys: no database.
-	{"names", "migrations/ddl", "internal/mysqlerr", "internal/dbtext", "internal/exactjson", "internal/sqltext", "internal/plain", "internal/ident", "internal/key"},
+	{"names", "migrations/ddl", "internal/mysqlerr", "internal/dbtext", "internal/exactjson", "internal/errtext", "internal/sqltext", "internal/plain", "internal/ident", "internal/key"},
 	{"internal/keytype", "internal/wire", "internal/node"},
 	// Transactions; then pools, whose sessions are guarded. A workflow links no pool.
 	{"."},
@@ -84,7 +84,7 @@ var heavy = map[string][]string{
 	"onerowtest/container":     {"github.com/testcontainers/testcontainers-go"},
 	"internal/devdb/container": {"github.com/testcontainers/testcontainers-go"},
 	"cascade/command/...": {"github.com/alecthomas/kong", "github.com/goccy/go-yaml", "github.com/prometheus/client_golang",
-		"github.com/vbauerster/mpb/v8", "golang.org/x/sync", "golang.org/x/term"},
+		"golang.org/x/sync", "golang.org/x/term"},
 }
 
 // forTests are the rooms that bring the testing package, break connections or start servers: what is not a test links

@@ -38,7 +38,7 @@ var notSQL = map[string]map[string]string{
 		"answer": "Database",
 	},
 	"cascade/queue": {
-		"name":   "Deleted Resource ResourceID Worker name resource resourceID resources plan worker",
+		"name":   "Resource ResourceID Worker name plan resource resourceID resources worker",
 		"word":   "State state",
 		"why":    "reason why",
 		"answer": "Action Actor Detached Error From Key LastError Owner Plan Reason Table Tables",
@@ -126,23 +126,23 @@ var notSQL = map[string]map[string]string{
 		"answer": "Active Columns Index Key Name OldName Resource Table Tables",
 	},
 	"schema": {
-		"name": "Active Archive Asset By Column Columns Flag Guard ID Key Name Owner Quota References Resource Sum Table Tables Tenant Triggers " +
-			"column equal name sort table Index.Columns Windows",
+		"name": "Active Archive Asset By Column Columns Flag Guard ID Key Name Owner Owners Quota References Resource Retained Sum Table Tables Tenant Triggers " +
+			"column equal name sort Index.Columns Windows",
 		"word":   "Kind OnDelete Zone state Age.UnmarshalText.text",
 		"values": "Edge.When", // of columns, bound
 	},
 	"schema/adopt": {
 		"name":   "resource Name Table",
 		"page":   "Last",
-		"answer": "File.Text Back Cost ID Notes What Writers Owner Holder",
+		"answer": "Back Cost Holder ID Notes Owner What Writers",
 	},
 	"schema/catalog": {
-		"name":   "column columns table tables to triggers Time",
+		"name":   "column columns table tables to triggers",
 		"hash":   "before now",
 		"answer": "Charset Collation Full Name Type",
 	},
 	"schema/discover": {
-		"name":   "Column Key References Table roots text",
+		"name":   "Key Table roots soft",
 		"answer": "Evidence",
 	},
 	"schema/live": {
@@ -150,7 +150,7 @@ var notSQL = map[string]map[string]string{
 		"answer": "Column Database Fix Problem Rights SQL Text",
 	},
 	"schema/planfile": {
-		"name": "name path",
+		"name": "name",
 		"plan": "text",
 	},
 	"serial": {

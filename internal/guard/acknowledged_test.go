@@ -129,6 +129,12 @@ func TestEndsTx(t *testing.T) {
 							t.Errorf("on the *sql.Tx: %v", err)
 						}
 					}
+					if name != "plain" { // also when the session may read texts in another character set
+						dbtest.Exec(t, tx, "SELECT 1 /*! */")
+						if _, err := tx.ExecContext(ctx, text+" /* né */"); !errors.Is(err, onerow.ErrEndsTx) {
+							t.Errorf("in an altered session: %v", err)
+						}
+					}
 					dbtest.Exec(t, tx, "UPDATE account SET balance = 2 WHERE id = 2")
 					return stop
 				})
