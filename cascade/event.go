@@ -20,8 +20,8 @@ type Event struct {
 	Ended queue.State
 	// LeaseLost says that another worker took over a job of this one.
 	LeaseLost bool
-	// Parallel is how many jobs are worked at once from now on: an operator has set another number (admin.Set),
-	// or took that back. A pool that is bounded may need room.
+	// Parallel is how many jobs are worked at once from now on: an operator has set another number
+	// (admin.Set), or took that back. A pool that is bounded may need room.
 	Parallel int
 	// ParkedIn is the table of a row that was parked.
 	ParkedIn string

@@ -234,7 +234,8 @@ func (x *explorer) look(ctx context.Context, start snapshot) (*identity, error) 
 	return identify(x.tables, start, end), nil
 }
 
-// hookError tells what a function of the workflow's says, its Check or Expire, from what goes wrong otherwise.
+// hookError tells what a function of the workflow's says, its Check or Expire, from what goes wrong
+// otherwise.
 type hookError struct {
 	hook string
 	err  error

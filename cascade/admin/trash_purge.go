@@ -48,8 +48,9 @@ type assetStore interface {
 // PurgeTrash removes what in the trash has expired or come back, oldest first: about limit rows, whole steps
 // of up to cascade.Config.Batch rows. It returns how many, copies of what is back among them: less than limit
 // when nothing more has expired. assets is that of cascade.Config: the assets of rows go first, which nobody
-// else deletes; nil leaves the steps of tables with assets alone. A row whose asset cannot be deleted stays, with
-// the reason, see [TrashOf], and is tried again by each call, after the others; it is the error at the end.
+// else deletes; nil leaves the steps of tables with assets alone. A row whose asset cannot be deleted stays,
+// with the reason, see [TrashOf], and is tried again by each call, after the others; it is the error at the
+// end.
 //
 // Four statements for each step, a transaction of its own, 2 more with assets, and 1 for each 20 steps, 2 at
 // least. It may run beside everything and beside itself, and be called again after any error.

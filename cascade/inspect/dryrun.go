@@ -55,11 +55,11 @@ type Loop struct {
 // The id is encoded, see [onerow.EncodeKey]; a row that is not there is no error: what is
 // below it is counted, as far as it refers to the key.
 //
-// A row that is reached over several edges counts once. At most limit rows of each table are counted, by index
-// and in chunks of parents; one that has more is said to have "at least" as many. With a limit of 0 all are. A
-// table without children whose rows are reached over one edge only is counted without being read; of the
-// others the keys are kept in memory. onProgress, unless it is nil, is called after each statement with what
-// was counted so far.
+// A row that is reached over several edges counts once. At most limit rows of each table are counted, by
+// index and in chunks of parents; one that has more is said to have "at least" as many. With a limit of 0 all
+// are. A table without children whose rows are reached over one edge only is counted without being read; of
+// the others the keys are kept in memory. onProgress, unless it is nil, is called after each statement with
+// what was counted so far.
 //
 // It is an estimate: rows that come, go or move meanwhile may be missed or counted twice, and rows that a
 // foreign key outside the plan reaches are not seen. Loops are found among the rows that are read, over edges

@@ -98,8 +98,8 @@ func (p *Page) count(ctx context.Context, thorough bool) {
 	}
 }
 
-// countJob counts what is left below a job's row, up to limit rows of a table, or with 0 all: then it tells as
-// it goes.
+// countJob counts what is left below a job's row, up to limit rows of a table, or with 0 all: then it tells
+// as it goes.
 func (p *Page) countJob(ctx context.Context, job queue.Job, limit int) {
 	ctx, cancel := context.WithTimeout(ctx, p.countBudget)
 	defer cancel()

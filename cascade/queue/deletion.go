@@ -22,9 +22,9 @@ type Deletion struct {
 	From string
 	// Grace is how long the deletion can be cancelled, in whole microseconds.
 	Grace time.Duration
-	// After is the id of a job that has ended, as far as the caller knows, or 0. Where the job of [Enqueue] has
-	// no higher one, and a finished job has the same, it gets another, above all others: AUTO_INCREMENT of
-	// onerow_job falls below the ids of the archive where that table is rebuilt by copying it, or restored
+	// After is the id of a job that has ended, as far as the caller knows, or 0. Where the job of [Enqueue]
+	// has no higher one, and a finished job has the same, it gets another, above all others: AUTO_INCREMENT
+	// of onerow_job falls below the ids of the archive where that table is rebuilt by copying it, or restored
 	// without its definition. Workers see to it, too, when they claim a job.
 	After int64
 	// NoTrash has the job keep nothing of what it deletes, whatever the plan says of trash: erasure.

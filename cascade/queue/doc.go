@@ -67,8 +67,8 @@
 //     once the job was claimed by another, paused or held.
 //   - A job never has the id of a finished one when it is worked, see [Deletion].After.
 //   - What an actor does is noted in the transaction that does it, see [WithActor].
-//   - All may be called again after any error, also after [onerow.ErrOutcomeUnknown]: it is done once, but for
-//     what Log and EnqueueMany log.
+//   - All may be called again after any error, also after [onerow.ErrOutcomeUnknown]: it is done once, but
+//     for what Log and EnqueueMany log.
 //
 // # Not guaranteed
 //

@@ -36,7 +36,8 @@ func Log(ctx context.Context, db onerow.DB, d Deletion) (deletionID int64, err e
 // DeletionID to tell. A paused one stays so. A job that was just made is returned without its times,
 // which only the database knows.
 //
-// It sends 1 statement more with NoTrash; and 1 where the job's id is not above After, 5 where it gets another.
+// It sends 1 statement more with NoTrash; and 1 where the job's id is not above After, 5 where it gets
+// another.
 func Enqueue(ctx context.Context, db onerow.DB, d Deletion) (Job, error) {
 	if err := d.check(); err != nil {
 		return Job{}, err
@@ -75,8 +76,8 @@ const enqueueManyAtOnce = 500
 // together or not at all, in the order of their rows. Where a job is open for the row of a deletion that is
 // [FromDue], it goes on as it is: such deletions and others are not queued together.
 //
-// It sends 1 statement more per 500 with NoTrash. Called again with the same deletions it logs them again, and
-// their jobs are open.
+// It sends 1 statement more per 500 with NoTrash. Called again with the same deletions it logs them again,
+// and their jobs are open.
 func EnqueueMany(ctx context.Context, db onerow.DB, deletions []Deletion) (queued, open int, err error) {
 	for _, d := range deletions {
 		if err := d.check(); err != nil {

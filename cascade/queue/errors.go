@@ -7,8 +7,8 @@ import (
 )
 
 var (
-	// ErrInvalid means a wrong argument or configuration: a [Deletion] that lacks something or does not fit, a
-	// number or a duration with which nobody can work, list or purge.
+	// ErrInvalid means a wrong argument or configuration: a [Deletion] that lacks something or does not fit,
+	// a number or a duration with which nobody can work, list or purge.
 	ErrInvalid = errors.New("cascade: invalid argument or configuration")
 	// ErrNoJob means that there is no such job.
 	ErrNoJob = errors.New("cascade: no such job")

@@ -70,8 +70,8 @@ func answer(ctx context.Context, tx *onerow.Tx, jobID int64) (Job, error) {
 	return readOne(ctx, tx, query, fmt.Sprint(jobID), jobID)
 }
 
-// readOne reads the open job, else the finished one, that both parts of the statement find by their arguments,
-// which are the same; name says in errors which job that is.
+// readOne reads the open job, else the finished one, that both parts of the statement find by their
+// arguments, which are the same; name says in errors which job that is.
 func readOne(ctx context.Context, db onerow.DB, query, name string, args ...any) (Job, error) {
 	var all []any
 	for range 2 * (1 + len(sqlFigure)) {

@@ -60,8 +60,8 @@ func (p Progress) Seen() int64 {
 // Options say how a restore works.
 type Options struct {
 	// DryRun writes nothing, and says what can come back, Progress.Total, and what cannot, as far as that is
-	// known before it is tried: Missing and RootMissing. What is taken meanwhile, or is below such a row, is not
-	// among it.
+	// known before it is tried: Missing and RootMissing. What is taken meanwhile, or is below such a row, is
+	// not among it.
 	DryRun bool
 	// Batch is how many rows a transaction brings back, more or less. Default 1000.
 	Batch int

@@ -81,15 +81,16 @@ func (c *session) probe(ctx context.Context) error {
 	return nil
 }
 
-// alter notes that the session's settings may not be those that it was opened with. From now on each statement
-// goes in a packet of its own, its arguments apart from the text, and the session does not go back to the pool.
+// alter notes that the session's settings may not be those that it was opened with. From now on each
+// statement goes in a packet of its own, its arguments apart from the text, and the session does not go back
+// to the pool.
 func (c *session) alter() {
 	c.spent, c.altered, c.packets = true, true, hosts.OnePacketEach
 	c.charset = sqltext.OtherCharset
 }
 
-// checkSame asks whether the transaction is still the one in which the savepoint was set. Error 1305 says that
-// it is not, even if another one is open now.
+// checkSame asks whether the transaction is still the one in which the savepoint was set. Error 1305 says
+// that it is not, even if another one is open now.
 func (c *session) checkSame(ctx context.Context) error {
 	name := c.unsure
 	c.unsure = ""

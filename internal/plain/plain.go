@@ -24,7 +24,7 @@ const (
 // Of returns the kind of a text. One semicolon may end it.
 func Of(text string) Kind {
 	s := scanner{text: text}
-	kind, calls, words, ended := Unclear, false, 0, false
+	calls, words, ended := false, 0, false
 	var head [4]string
 	var before, earlier string
 	var set []string // the tokens behind SET
@@ -57,15 +57,15 @@ func Of(text string) Kind {
 	case set != nil:
 		return ofSet(set[1:])
 	}
-	kind = byHead(head)
+	kind := byHead(head)
 	if kind == Read && calls {
 		return Other
 	}
 	return kind
 }
 
-// ofSet returns the kind of assignments: @name = …, [@@] [SESSION .] name = …, with a comma between them. What
-// else SET does, to roles or passwords, may commit.
+// ofSet returns the kind of assignments: @name = …, [@@] [SESSION .] name = …, with a comma between them.
+// What else SET does, to roles or passwords, may commit.
 func ofSet(tokens []string) Kind {
 	for {
 		marks := 0

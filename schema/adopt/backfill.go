@@ -40,8 +40,8 @@ type Report struct {
 	LeftRows int64
 	// Whole says that the last pass has found nothing to do: each row has all that it needs.
 	Whole bool
-	// Table and Last are the table of the page that was filled last, and the id of its last row; empty: it had
-	// none.
+	// Table and Last are the table of the page that was filled last, and the id of its last row; empty: it
+	// had none.
 	Table, Last string
 }
 

@@ -7,14 +7,13 @@ import (
 	"unicode"
 )
 
-// Files returns the steps of an adoption as goose migrations, the first of which has that number: the names of
-// the files, NNNNN_adopt_resource_what.sql, and what is in each. Each is one
-// statement of DDL that runs unless the catalog shows its work: so a file may be run again after a crash
-// between the DDL, which commits by itself, and the end of the file. It sets the session's sql_mode, time
-// zone and the two timeouts of locks, so that it means the same everywhere and does not queue up all others
-// for long behind a lock that it waits for (a copy waits for rows too, which its foreign keys check), and
-// sets them back, but where it fails. Its statements need one session:
-// goose gives them one, for the files run in a transaction.
+// Files returns the steps of an adoption as goose migrations, the first of which has that number: the names
+// of the files, NNNNN_adopt_resource_what.sql, and what is in each. Each is one statement of DDL that runs
+// unless the catalog shows its work: so a file may be run again after a crash between the DDL, which commits
+// by itself, and the end of the file. It sets the session's sql_mode, time zone and the two timeouts of
+// locks, so that it means the same everywhere and does not queue up all others for long behind a lock that it
+// waits for (a copy waits for rows too, which its foreign keys check), and sets them back, but where it
+// fails. Its statements need one session: goose gives them one, for the files run in a transaction.
 func Files(a *Adoption, first int64) iter.Seq2[string, string] {
 	return func(yield func(name, text string) bool) {
 		for i, s := range a.Steps {

@@ -35,9 +35,9 @@ var (
 //     NULL and are neither in the key nor in another edge that deletes; of several it is
 //     the one that leads back towards a root; the note says which and why;
 //   - a table that refers to itself keeps its edge;
-//   - a soft reference, which only a person knows, counts as a foreign key that restricts: "host_id=hosts.id",
-//     or "host_id=hosts" for the primary key, is of every column of that name, in whatever table. One that
-//     applies to no column is an error.
+//   - a soft reference, which only a person knows, counts as a foreign key that restricts:
+//     "host_id=hosts.id", or "host_id=hosts" for the primary key, is of every column of that name, in
+//     whatever table. One that applies to no column is an error.
 //
 // It starts from the old plan, which may be empty: what that has stays as it is, and comes first. Its tables
 // are roots, too, and its edges decide what becomes of rows, even where a foreign key says otherwise. The

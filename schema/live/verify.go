@@ -60,9 +60,9 @@ func (e *VerifyError) Error() string {
 // several primaries, where the plan has parents and does not say [schema.Plan.Cluster].
 //
 // An id is given once: an AUTO_INCREMENT at or below the highest id in the archive, or in what the toolkit
-// keeps of its jobs and deletions, is a difference, and so is one at the end of its type. Tools that rebuild a
-// table by a copy, and restores of data alone, leave it so. Of deletions only the last hundred jobs are looked at, open and archived. Rows are
-// not read otherwise, so it does not know ids that both tables have.
+// keeps of its jobs and deletions, is a difference, and so is one at the end of its type. Tools that rebuild
+// a table by a copy, and restores of data alone, leave it so. Of deletions only the last hundred jobs are
+// looked at, open and archived. Rows are not read otherwise, so it does not know ids that both tables have.
 //
 // What could change a value (TIMESTAMP to DATETIME, NULL to NOT NULL, another character set, a key of names
 // that is not there) is no statement at the end of a Fix: it is said in words, in order, and Verify then says

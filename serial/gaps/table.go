@@ -28,10 +28,10 @@ type Table struct {
 	Voided string
 }
 
-// Find reports on this table, as the function Find does on a series. Without a Series column series is ignored. An index on
-// (Series, From, To) lets it read the series only. What was before the first range and
-// comes behind the last is not known here. One statement. The error is [serial.ErrInvalidArgument] for a
-// name that cannot be one.
+// Find reports on this table, as the function Find does on a series. Without a Series column series is
+// ignored. An index on (Series, From, To) lets it read the series only. What was before the first range and
+// comes behind the last is not known here. One statement. The error is [serial.ErrInvalidArgument] for a name
+// that cannot be one.
 func (t Table) Find(ctx context.Context, db onerow.DB, series string) ([]Finding, error) {
 	names := []string{t.Name, t.From, t.To, t.Key}
 	voided, filter, args := "0", "", []any(nil)

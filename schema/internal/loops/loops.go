@@ -16,8 +16,8 @@ type Step[E any] struct {
 }
 
 // Components returns the strongly connected components of n nodes that have more than one node (Tarjan's
-// algorithm): each of their nodes is above itself by steps. Each is sorted, and they are in the order of their
-// first nodes.
+// algorithm): each of their nodes is above itself by steps. Each is sorted, and they are in the order of
+// their first nodes.
 func Components[E any](n int, all []Step[E]) (found [][]int) {
 	next := make([][]int, n)
 	for _, s := range all {
