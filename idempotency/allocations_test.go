@@ -34,7 +34,7 @@ func TestAllocations(t *testing.T) {
 		_, err := idempotency.Do(ctx, db, keys, key("k1"), charge(1))
 		return err
 	}
-	racetest.Allocations(t, "Do", 128, func() error { return do() })
+	racetest.Allocations(t, "Do", 122, func() error { return do() })
 	racetest.Allocations(t, "Do, replay of what was seen", 46, func() error { return again(keys) })
-	racetest.Allocations(t, "Do, replay", 113, func() error { keys.ForgetEnded(); return again(keys) })
+	racetest.Allocations(t, "Do, replay", 108, func() error { keys.ForgetEnded(); return again(keys) })
 }

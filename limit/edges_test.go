@@ -149,3 +149,17 @@ func TestLookUncounted(t *testing.T) {
 		dbtest.Exec(t, db, "DELETE FROM onerow_limit")
 	}
 }
+
+// TestUpdateAmount: what is no amount is refused by an update as by a create, whatever the row counted for before.
+func TestUpdateAmount(t *testing.T) {
+	db, _ := open(t)
+	s, ctx := newShop(t), t.Context()
+	s.allow(t, db, 7, 10, nil)
+	for _, c := range []struct{ before, after int64 }{{0, -1}, {5, -1}, {limit.MaxAmount, limit.MaxAmount + 1}, {5, limit.MaxAmount + 1}} {
+		row := must(s.create(ctx, db, 7, fmt.Sprint(c), c.before))
+		res, err := s.files.Update(ctx, db, row.ID, func(f *File) error { f.Bytes = c.after; return nil })
+		if !errors.Is(err, limit.ErrAmount) {
+			t.Errorf("%d becomes %d: %+v, %v", c.before, c.after, res.Row, err)
+		}
+	}
+}

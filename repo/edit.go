@@ -81,6 +81,9 @@ func (r *untyped) updateTx(ctx context.Context, tx *onerow.Tx, id any, lock stri
 	if err != nil || len(changed) == 0 {
 		return result{row: before.row}, err
 	}
+	if err := r.newAmounts(before.row, after); err != nil {
+		return res, err
+	}
 	if err := r.lockReferences(ctx, tx, id, after, referred); err != nil {
 		return res, err
 	}

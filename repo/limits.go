@@ -103,6 +103,19 @@ func (r *untyped) amounts(row reflect.Value) error {
 	return nil
 }
 
+// newAmounts refuses what an update makes of a row, where it counts for another amount, which no limit takes.
+func (r *untyped) newAmounts(before, after reflect.Value) error {
+	for _, l := range r.limits {
+		if l.value(after) == l.value(before) {
+			continue
+		}
+		if _, err := l.amount(after); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // take takes the room that a row needs which has become active in this transaction: the last thing that a
 // verb locks, for all rows of the owner may want it.
 func (r *untyped) take(ctx context.Context, tx *onerow.Tx, row reflect.Value, owner []any, reserved map[string]string) error {
