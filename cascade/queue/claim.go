@@ -17,25 +17,24 @@ import (
 	"github.com/onerow/onerow/internal/packet"
 )
 
-// Claim is a look for jobs that are due, and those of them that were won.
+// Claim is one attempt to claim due jobs: the candidates that it read, and the jobs that it won.
 type Claim struct {
-	Due    []int64                 // that nobody had when they were looked for, those that were due longest first
+	Due    []int64                 // candidates: due, and held by nobody when they were read; due longest first
 	Looked time.Time               // when that was
-	Seen   int                     // how many of them nobody was seen to hold, before the race for them
-	Jobs   []Claimed               // that were won, those that were due longest first
+	Seen   int                     // how many candidates it read
+	Jobs   []Claimed               // won; due longest first
 	value  string                  // in the worker column of its jobs; no other claim has it
 	waited map[int64]time.Duration // for how long jobs had been due
 }
 
-// Claimed is a job as it was when it was claimed, with its plan and without its figures. What its worker
-// writes about it he writes under the token of the claim, so it changes nothing any more once another one has
-// claimed the job.
+// Claimed is a job as it was when it was claimed, with its plan and without its figures. A worker writes to
+// it only under the token of the claim, so what a superseded worker writes has no effect.
 type Claimed struct {
 	Job
 	Lease time.Duration // how long it is kept from others, from each renewal on
 	From  string        // where its deletion is from, see [Deletion].From; "" where that was not logged
-	Had   int64         // the id that it had until now, which a finished job has too; else 0
-	Begun bool          // set by the worker: when it is released it is due from then on
+	Had   int64         // its id before it was renumbered, which a finished job has; else 0
+	Begun bool          // the worker has started it: released, it is due at once, not since its old time
 }
 
 // sqlDue reads, for one resource, the head of its part of the index due (resource, due_at, state), in the
@@ -72,16 +71,17 @@ func (c *Claim) compare(x, y int64) int {
 	return cmp.Or(cmp.Compare(c.waited[y], c.waited[x]), cmp.Compare(x, y))
 }
 
-// sqlClaim decides who gets the jobs, by the primary key: who comes second finds due_at in the future, and
-// wins the rest. The token makes every batch of an earlier claim fail.
+// sqlClaim decides who gets the jobs, by the primary key: the second worker finds due_at in the future, and
+// gets only the jobs that remain. The token makes every batch of an earlier claim fail.
 const sqlClaim = `UPDATE onerow_job FORCE INDEX (PRIMARY) SET state = 'running', token = token + 1, worker = ?, batch_seq = batch_seq + 1,
   started_at = COALESCE(started_at, UTC_TIMESTAMP(6)), due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
 WHERE due_at <= UTC_TIMESTAMP(6) AND id IN `
 
 // sqlWon reads back by the primary key what the claim won. The value is the claim's own, so the answer is
 // right whatever the driver counts as affected, and also when the UPDATE was not answered. It looks for
-// finished jobs of the same ids by the archive's primary key, see apart, and reads how each deletion was
-// logged and under which plan an earlier attempt has begun the job by those of the audit and of the plans.
+// finished jobs of the same ids by the archive's primary key, see renumberTwin, and reads how each deletion
+// was logged and under which plan an earlier attempt has begun the job by those of the audit and of the
+// plans.
 const sqlWon = `SELECT id, resource, resource_id, deletion_id, token, failures,
   EXISTS (SELECT 1 FROM onerow_job_archive AS a WHERE a.id = onerow_job.id),
   COALESCE((SELECT d.deleted_from FROM onerow_deletion AS d WHERE d.id = onerow_job.deletion_id), ''),
@@ -89,8 +89,8 @@ const sqlWon = `SELECT id, resource, resource_id, deletion_id, token, failures,
 
 // Take claims up to size of the due jobs, in the order of Due, of those that nobody holds, and keeps them
 // from others for the time of a lease: from now on, and from each [Claimed.Renew]. Five statements, and 1
-// more for as many jobs that others hold. A claim whose outcome stays unknown leaves jobs that are due again
-// when the lease ends, and so does the end of ctx.
+// more for each further chunk that is tried because others hold all of the one before. A claim whose outcome
+// stays unknown leaves jobs that are due again when the lease ends, and so does the end of ctx.
 func (c *Claim) Take(ctx context.Context, db onerow.DB, worker string, lease time.Duration, size int) error {
 	c.value = claimValue(worker)
 	ids, won := c.take(ctx, db, lease, size)
@@ -113,7 +113,7 @@ func (c *Claim) Take(ctx context.Context, db onerow.DB, worker string, lease tim
 	slices.SortFunc(c.Jobs, func(a, b Claimed) int { return c.compare(a.ID, b.ID) })
 	for i := range c.Jobs {
 		if err == nil && slices.Contains(twins, c.Jobs[i].ID) {
-			err = c.Jobs[i].apart(ctx, db)
+			err = c.Jobs[i].renumberTwin(ctx, db)
 		}
 	}
 	if err != nil {
@@ -187,10 +187,10 @@ func (c *Claim) Release(ctx context.Context, db onerow.DB, jobs []Claimed) error
 	return nil
 }
 
-// apart renumbers a job that was claimed and has the id of a finished one, so that it neither
+// renumberTwin renumbers a job that was claimed and has the id of a finished one, so that it neither
 // goes on with that one's counts, plan and parked rows nor finds its place in the archive
 // taken. The fence's row lock proves that it is still this claim's.
-func (job *Claimed) apart(ctx context.Context, db onerow.DB) error {
+func (job *Claimed) renumberTwin(ctx context.Context, db onerow.DB) error {
 	twin := *job
 	return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 		if err := twin.Renew(ctx, tx, ""); err != nil {
@@ -236,7 +236,11 @@ func readIDs(ctx context.Context, db onerow.DB, query string, args ...any) (ids 
 func in(ids []int64) string {
 	var b strings.Builder
 	for i, id := range ids {
-		b.WriteByte("(,"[min(i, 1)])
+		if i == 0 {
+			b.WriteByte('(')
+		} else {
+			b.WriteByte(',')
+		}
 		b.WriteString(strconv.FormatInt(id, 10))
 	}
 	b.WriteByte(')')

@@ -158,18 +158,18 @@ func (r *restoring) read(ctx context.Context, db onerow.DB) error {
 func (r *restoring) batches(ctx context.Context, db *sql.DB, o Options) error {
 	size := cmp.Or(max(o.Batch, 0), defaultBatch)
 	for before := int64(math.MaxInt64); before > 0; {
-		var turn restore.Turn
+		var out restore.Outcome
 		err := onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 			if err = r.fence(ctx, tx); err == nil {
-				turn, err = restore.Batch(ctx, tx, r.graph, r.job, before, size)
+				out, err = restore.Batch(ctx, tx, r.graph, r.job, before, size)
 			}
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		before = turn.Before
-		r.add(turn)
+		before = out.Before
+		r.add(out)
 		if o.OnBatch != nil {
 			err = o.OnBatch(ctx, r.p)
 		}
@@ -190,7 +190,7 @@ func (r *restoring) look(ctx context.Context, db onerow.DB, before bool) error {
 	return err
 }
 
-func (r *restoring) add(t restore.Turn) {
+func (r *restoring) add(t restore.Outcome) {
 	r.p.Rows += t.Rows
 	r.p.References += t.References
 	r.p.Changed += t.Changed
@@ -224,7 +224,7 @@ func (r *restoring) begin(ctx context.Context, db *sql.DB) error {
 				err = mayBeEmpty(ctx, tx, id)
 			}
 			if err == nil && ended {
-				err = trash.Ended(ctx, tx, id)
+				err = trash.NoteEnded(ctx, tx, id)
 			}
 			return err
 		})

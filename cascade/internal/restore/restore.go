@@ -26,8 +26,8 @@ import (
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
-// Turn is what a batch has done.
-type Turn struct {
+// Outcome is what a batch has done.
+type Outcome struct {
 	Before     int64 // the next batch takes the steps before this one; 0: there is none
 	Rows       int64 // that are back
 	References int64 // that are set again
@@ -39,38 +39,38 @@ type Turn struct {
 
 const maxSteps = 50
 
-// Batch brings the next rows of a job back, about most, that were kept in steps before one. The transaction
-// has proved that nobody else does, nor deletes.
-func Batch(ctx context.Context, tx *onerow.Tx, g *graph.Graph, job *Job, before int64, most int) (Turn, error) {
+// Batch brings about most rows of a job back, from the steps numbered below before. The transaction holds the
+// fence, so nobody else brings rows back, nor deletes.
+func Batch(ctx context.Context, tx *onerow.Tx, g *graph.Graph, job *Job, before int64, most int) (Outcome, error) {
 	steps, err := trash.Steps(ctx, tx, job.ID, before, maxSteps)
 	if err != nil || len(steps) == 0 {
-		return Turn{}, err
+		return Outcome{}, err
 	}
 	p, err := readProgress(ctx, tx, job, before)
 	if err != nil {
-		return Turn{}, err
+		return Outcome{}, err
 	}
-	var turn Turn
+	var out Outcome
 	var back []trash.Step
 	for _, s := range steps {
-		n, err := turn.step(ctx, tx, g, p, s)
+		n, err := out.step(ctx, tx, g, p, s)
 		if err != nil {
-			return Turn{}, fmt.Errorf("%d rows of %s: %w", s.Rows, s.Table, err)
+			return Outcome{}, fmt.Errorf("%d rows of %s: %w", s.Rows, s.Table, err)
 		}
 		if n > 0 {
 			s.Rows = n
 			back = append(back, s)
 		}
-		turn.Before = s.Number
-		if turn.Rows+turn.References+turn.Changed+turn.Stuck+turn.Removed >= int64(most) {
+		out.Before = s.Number
+		if out.Rows+out.References+out.Changed+out.Stuck+out.Removed >= int64(most) {
 			break
 		}
 	}
-	return turn, trash.NoteBack(ctx, tx, back)
+	return out, trash.NoteBack(ctx, tx, back)
 }
 
 // step returns how many rows or references of the step are done.
-func (turn *Turn) step(ctx context.Context, tx *onerow.Tx, g *graph.Graph, p *progress, s trash.Step) (int64, error) {
+func (out *Outcome) step(ctx context.Context, tx *onerow.Tx, g *graph.Graph, p *progress, s trash.Step) (int64, error) {
 	t := g.Table(s.Table)
 	cannot := ""
 	switch {
@@ -80,7 +80,7 @@ func (turn *Turn) step(ctx context.Context, tx *onerow.Tx, g *graph.Graph, p *pr
 		cannot = fmt.Sprintf("%s has no column %s any more, which referred to something", s.Table, strings.Join(s.Cut, ", "))
 	}
 	if cannot != "" {
-		turn.Stuck, turn.Why = turn.Stuck+s.Rows, cannot
+		out.Stuck, out.Why = out.Stuck+s.Rows, cannot
 		if s.Cut == nil {
 			p.open[s.Table] = append(p.open[s.Table], s.Number)
 		}
@@ -99,15 +99,16 @@ func (turn *Turn) step(ctx context.Context, tx *onerow.Tx, g *graph.Graph, p *pr
 			return 0, err
 		}
 	}
-	back, err := try.all(ctx)
+	back, err := try.restoreRows(ctx)
 	if err != nil {
 		return 0, err
 	}
-	return turn.book(ctx, try, back)
+	return out.record(ctx, try, back)
 }
 
-// book notes what came of the step: rows that are back, those that stay, and those that nobody finds.
-func (turn *Turn) book(ctx context.Context, try *attempt, back []graph.Row) (left int64, err error) {
+// record notes what came of the step: rows that are back, those that stay, and those that are missing from
+// the trash table.
+func (out *Outcome) record(ctx context.Context, try *attempt, back []graph.Row) (left int64, err error) {
 	s, t, p := try.step, try.table, try.progress
 	stuck := slices.Sorted(maps.Keys(try.stuck))
 	left = s.Rows - int64(len(stuck))
@@ -120,25 +121,25 @@ func (turn *Turn) book(ctx context.Context, try *attempt, back []graph.Row) (lef
 			return 0, err
 		}
 		if gone := s.Rows - there; gone > 0 {
-			turn.Removed, turn.Why = turn.Removed+gone, "somebody has removed rows from "+t.Trash.From
+			out.Removed, out.Why = out.Removed+gone, "somebody has removed rows from "+t.Trash.From
 			if s.Cut == nil {
 				p.left[s.Table] -= gone
 			}
 		}
 		s.Rows, left = there, there-int64(len(stuck))
 	}
-	if err := s.Drop(ctx, try.tx, t, stuck, try.why); err != nil {
+	if err := s.MarkReturned(ctx, try.tx, t, stuck, try.why); err != nil {
 		return 0, err
 	}
-	if turn.Stuck += int64(len(stuck)); len(stuck) > 0 {
-		turn.Why = try.why
+	if out.Stuck += int64(len(stuck)); len(stuck) > 0 {
+		out.Why = try.why
 	}
 	if s.Cut != nil {
-		turn.References += try.written
-		turn.Changed += left - try.written
+		out.References += try.written
+		out.Changed += left - try.written
 		return left, nil
 	}
-	turn.Rows += left
+	out.Rows += left
 	p.left[s.Table] -= left
 	p.back[s.Table] += left
 	if len(stuck) > 0 {
@@ -162,9 +163,9 @@ type attempt struct {
 	why      string
 }
 
-// all brings the step back, all rows in one statement if that goes well and nobody asks whose they are.
+// restoreRows brings the step back: in one INSERT, if no row is refused and the rows have no owners to tell.
 // Else it reads them, and returns those that are back.
-func (a *attempt) all(ctx context.Context) (back []graph.Row, err error) {
+func (a *attempt) restoreRows(ctx context.Context) (back []graph.Row, err error) {
 	if a.step.Cut == nil && len(a.stuck) == 0 && !a.table.Node.Owned {
 		a.written, err = onerow.Affected(ctx, a.tx, a.step.InsertSQL(a.table, nil))
 		if err == nil || errors.Is(err, onerow.ErrTxPoisoned) || !fault.OfRow(err) {

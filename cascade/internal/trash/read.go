@@ -116,9 +116,9 @@ const (
 	sqlStuck = `UPDATE onerow_trash SET kept_rows = ?, error = ` + dbtext.Param + ` WHERE job_id = ? AND step = ?`
 )
 
-// Drop notes that the rows of a step have come back, but for those that are stuck, with the reason. One
+// MarkReturned notes that the rows of a step have come back, but for those that are stuck, with the reason. One
 // statement, 2 where some are stuck.
-func (s Step) Drop(ctx context.Context, tx onerow.DB, t *graph.Table, stuck []rowkey.Key, why string) error {
+func (s Step) MarkReturned(ctx context.Context, tx onerow.DB, t *graph.Table, stuck []rowkey.Key, why string) error {
 	if len(stuck) == 0 {
 		n, err := onerow.Affected(ctx, tx, sqlBack, s.Job, s.Number)
 		if err == nil && n != 1 {
@@ -160,8 +160,8 @@ const StepEnded = "-9223372036854775807"
 const sqlEnded = `INSERT IGNORE INTO onerow_trash (job_id, step, table_name, cut, kept_rows, kept_at, expires_at)
 SELECT id, ` + StepEnded + `, '', '', 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 400 DAY FROM onerow_job_archive WHERE id = ? AND state = 'done'`
 
-// Ended notes that the job was done, if it was. One statement.
-func Ended(ctx context.Context, tx onerow.DB, jobID int64) error {
+// NoteEnded notes that the job was done, if it was. One statement.
+func NoteEnded(ctx context.Context, tx onerow.DB, jobID int64) error {
 	_, err := tx.ExecContext(ctx, sqlEnded, jobID)
 	return err
 }
