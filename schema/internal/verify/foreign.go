@@ -51,7 +51,10 @@ func (v *verifier) intoManaged(from *schema.Node, f dict.ForeignKey) {
 		table = f.To
 	}
 	d := Difference{Table: table, Index: f.Name,
-		Problem: fmt.Sprintf("the plan does not know this foreign key from %q to %q ON DELETE %s; it keeps rows from being moved and deleted", f.Table, f.To, f.OnDelete)}
+		Problem: fmt.Sprintf("no foreign key may lead to the resource table %q, whose rows leave it when they are archived, and go before what is below them; this one is from %q ON DELETE %s", f.To, f.Table, f.OnDelete)}
+	if from == nil {
+		d.Fix = "declare the table in the plan first, or nobody deletes its rows; then"
+	}
 	if !f.OnlyRestricts() {
 		d.Problem = unknownProblem(f)
 	}
