@@ -34,7 +34,7 @@ func (w *Worker) store(ctx context.Context, job queue.Claimed, state queue.State
 	case ours:
 		w.tell(Event{Ended: state})
 	default:
-		w.tell(Event{LeaseLost: true})
+		w.lost(ctx, job)
 	}
 	return nil
 }

@@ -107,12 +107,12 @@ func (w *Worker) settle(ctx context.Context, c queue.Claim, job queue.Claimed, e
 	if refused == nil {
 		w.setbacks.end(job.ID)
 	}
-	log := w.cfg.Log.With("worker", w.cfg.Name, "job", job.ID, "resource", job.Resource, "id", job.ResourceID)
+	log := w.logOf(job)
 	switch fate {
 	case fault.Done:
 		log.InfoContext(ctx, "cascade: done")
 	case fault.Lost:
-		w.lost(ctx, log, job)
+		w.lost(ctx, job)
 		return nil
 	case fault.GivenBack:
 		why := fault.Redact(err)
@@ -151,8 +151,14 @@ func (w *Worker) settle(ctx context.Context, c queue.Claim, job queue.Claimed, e
 	return w.tellStored(ctx, job.Job)
 }
 
+// logOf is the log of what becomes of a job.
+func (w *Worker) logOf(job queue.Claimed) *slog.Logger {
+	return w.cfg.Log.With("worker", w.cfg.Name, "job", job.ID, "resource", job.Resource, "id", job.ResourceID)
+}
+
 // lost says who has the job now. That an operator has taken it away is not a lease that was too short.
-func (w *Worker) lost(ctx context.Context, log *slog.Logger, job queue.Claimed) {
+func (w *Worker) lost(ctx context.Context, job queue.Claimed) {
+	log := w.logOf(job)
 	if stored, err := queue.Get(ctx, w.db, job.ID); err == nil && (stored.State == queue.OnPause || stored.State == queue.Held) {
 		log.InfoContext(ctx, "cascade: taken away by an operator", "state", stored.State)
 		return

@@ -14,7 +14,7 @@ CREATE TABLE IF NOT EXISTS onerow_deletion (
   KEY resource (resource, resource_id)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
--- Open cascade jobs. state: scheduled (in its grace period), ready, running. due_at
+-- Open cascade jobs. state: scheduled (in its grace period), held, paused, ready, running. due_at
 -- is when a worker may take the job: the end of the grace period, the next
 -- attempt, or the end of the lease. token is the lease token: it grows with each
 -- claim and never goes back. batch_seq grows with each batch, so that the fence
@@ -39,7 +39,7 @@ CREATE TABLE IF NOT EXISTS onerow_job (
   KEY state (state, id)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
--- Finished jobs: done, cancelled, dead.
+-- Finished jobs: done, leftovers, cancelled, restored, dead.
 CREATE TABLE IF NOT EXISTS onerow_job_archive (
   id          BIGINT         NOT NULL,
   resource    VARBINARY(64)  NOT NULL,
