@@ -323,7 +323,7 @@ func (m *modelled) ended(id int64, want schematest.Outcome) error {
 	deleted := maps.Clone(job.Tables)
 	maps.DeleteFunc(deleted, func(_ string, n int64) bool { return n == 0 })
 	if job.State != queue.Done || !maps.Equal(deleted, want.Deleted) && len(deleted)+len(want.Deleted) > 0 {
-		parked, err := queue.ListParked(m.Context(), m.db, queue.ParkedOptions{JobID: id})
+		parked, err := queue.ListParked(m.Context(), m.db, queue.ParkedOptions{JobID: &id})
 		return errors.Join(fmt.Errorf("the job is %s, failures %d, %q; it deleted %v, want %v; parked: %+v", job.State, job.Failures, job.LastError, job.Tables, want.Deleted, parked), err)
 	}
 	for table, n := range job.Detached {

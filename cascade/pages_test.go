@@ -57,12 +57,12 @@ func TestParkedPages(t *testing.T) {
 		parkRows(t, db, second.ID, "screen", key(i))
 	}
 	dbtest.Exec(t, db, "UPDATE onerow_parked SET state = 'skipped' WHERE row_key IN ('2', '3', '5')")
-	for _, o := range []queue.ParkedOptions{{}, {JobID: second.ID}, {Open: true}} {
+	for _, o := range []queue.ParkedOptions{{}, {JobID: &second.ID}, {Open: true}} {
 		all, err := queue.ListParked(ctx, db, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := count(t, db, "SELECT COUNT(*) FROM onerow_parked WHERE ? IN (0, job_id) AND (NOT ? OR state = 'parked')", o.JobID, o.Open)
+		n := count(t, db, "SELECT COUNT(*) FROM onerow_parked WHERE (? IS NULL OR job_id = ?) AND (NOT ? OR state = 'parked')", o.JobID, o.JobID, o.Open)
 		ids := make([]int64, 0, n)
 		for _, p := range all {
 			ids = append(ids, p.ID)

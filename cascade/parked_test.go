@@ -83,7 +83,7 @@ func leftovers(t testing.TB, db onerow.DB, root int64, keys ...string) (queue.Jo
 	if state, err := end(t.Context(), db, job.ID); state != queue.Leftovers || err != nil {
 		t.Fatal(state, err)
 	}
-	list := listParked(t, db, queue.ParkedOptions{JobID: job.ID})
+	list := listParked(t, db, queue.ParkedOptions{JobID: &job.ID})
 	ids := make([]int64, len(list))
 	for i, p := range list {
 		ids[len(ids)-1-i] = p.ID
@@ -148,15 +148,15 @@ func TestListParked(t *testing.T) {
 		if _, err := queue.SkipParked(t.Context(), db, ids[1]); err != nil {
 			t.Fatal(err)
 		}
-		for want, o := range map[int]queue.ParkedOptions{7: {}, 5: {JobID: one.ID}, 4: {JobID: one.ID, Open: true},
-			6: {Open: true, Limit: 5000}, 3: {Limit: 3}, 0: {JobID: 99}, 2: {JobID: two.ID}} {
+		for want, o := range map[int]queue.ParkedOptions{7: {}, 5: {JobID: &one.ID}, 4: {JobID: &one.ID, Open: true},
+			6: {Open: true, Limit: 5000}, 3: {Limit: 3}, 0: {JobID: new(int64(99))}, 2: {JobID: &two.ID}} {
 			if list := listParked(t, db, o); len(list) != want {
 				t.Errorf("%+v: %+v", o, list)
 			}
 		}
 		var got []int64
 		for after := int64(0); ; {
-			page := listParked(t, db, queue.ParkedOptions{JobID: one.ID, After: after, Limit: 2})
+			page := listParked(t, db, queue.ParkedOptions{JobID: &one.ID, After: after, Limit: 2})
 			for _, p := range page {
 				got = append(got, p.ID)
 				if p.Resource != "project" || p.ResourceID != "1" || p.Table != "note" || p.Error != "it is referred to" || time.Since(p.ParkedAt).Abs() > time.Minute ||
@@ -196,7 +196,7 @@ func TestSkipParked(t *testing.T) {
 		}
 		open := condemn(t, db, 2, 0)
 		parkRows(t, db, open.ID, "note", "9")
-		id := listParked(t, db, queue.ParkedOptions{JobID: open.ID})[0].ID
+		id := listParked(t, db, queue.ParkedOptions{JobID: &open.ID})[0].ID
 		if got, err := queue.SkipParked(ctx, db, id); err != nil || got.State != queue.Ready || got.Parked != 0 || got.Skipped != 1 {
 			t.Errorf("%+v, %v", got, err)
 		}

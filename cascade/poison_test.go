@@ -35,7 +35,7 @@ func TestPoison(t *testing.T) {
 		if got.State != queue.Leftovers || got.Parked != 4 || got.Failures != 0 || got.Tables["staff"] != 301+6-4 {
 			t.Errorf("%+v", got)
 		}
-		list, err := queue.ListParked(t.Context(), db, queue.ParkedOptions{JobID: job.ID})
+		list, err := queue.ListParked(t.Context(), db, queue.ParkedOptions{JobID: &job.ID})
 		if err != nil || len(list) != 4 {
 			t.Fatal(list, err)
 		}
@@ -100,7 +100,7 @@ func TestPoisonousLeaves(t *testing.T) {
 		if got.State != queue.Leftovers || got.Parked != 4 || got.Tables["leaf"] != 297 || got.Detached["loose"] != 299 {
 			t.Errorf("%+v", got)
 		}
-		list, err := queue.ListParked(t.Context(), db, queue.ParkedOptions{JobID: job.ID})
+		list, err := queue.ListParked(t.Context(), db, queue.ParkedOptions{JobID: &job.ID})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func TestPoisonousLeaves(t *testing.T) {
 		if got.State != queue.Dead || got.Parked != 2 || got.Failures != 1 || !strings.Contains(got.LastError, fault.ErrParked.Error()) || !strings.Contains(got.LastError, "MaxParked") || !strings.Contains(got.LastError, "the next would be") {
 			t.Errorf("%+v", got)
 		}
-		list, err := queue.ListParked(t.Context(), db, queue.ParkedOptions{JobID: job.ID})
+		list, err := queue.ListParked(t.Context(), db, queue.ParkedOptions{JobID: &job.ID})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/onerow/onerow/cascade/internal/backoff"
@@ -159,7 +160,7 @@ func (w *Worker) logOf(job queue.Claimed) *slog.Logger {
 // lost says who has the job now. That an operator has taken it away is not a lease that was too short.
 func (w *Worker) lost(ctx context.Context, job queue.Claimed) {
 	log := w.logOf(job)
-	if stored, err := queue.Get(ctx, w.db, job.ID); err == nil && (stored.State == queue.OnPause || stored.State == queue.Held) {
+	if stored, err := queue.Get(ctx, w.db, job.ID); err == nil && slices.Contains([]queue.State{queue.OnPause, queue.Held, queue.Cancelled, queue.Restored}, stored.State) {
 		log.InfoContext(ctx, "cascade: taken away by an operator", "state", stored.State)
 		return
 	}

@@ -49,7 +49,7 @@ func TestCopied(t *testing.T) {
 	}
 	build := exec.CommandContext(t.Context(), "go", "build", "-mod=mod", "./...") // without linking
 	build.Dir = dir
-	build.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOPROXY=off")
+	build.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}

@@ -61,10 +61,11 @@ type Error struct {
 	text string
 }
 
-// Error says what happened, and what to do. A cause does not name the package again.
-func (e *Error) Error() string {
-	return "idempotency: " + strings.ReplaceAll(e.text, "idempotency: ", "")
-}
+// Error says what happened, and what to do.
+func (e *Error) Error() string { return "idempotency: " + e.text }
+
+// bare is the text of a cause that does not name the package again.
+func bare(cause any) string { return strings.TrimPrefix(fmt.Sprint(cause), "idempotency: ") }
 
 // Unwrap returns the kind and the cause.
 func (e *Error) Unwrap() []error {
@@ -76,8 +77,8 @@ func (e *Error) Unwrap() []error {
 
 // busyError says how long the call has waited for its key, and what ended the wait.
 func (c *call) busyError(err error) error {
-	return &Error{Kind: ErrBusy, Key: c.key, Err: err, text: fmt.Sprintf("another call has had the key %s for the %s that this one waited; call again to get its result: %v",
-		c.key, time.Since(c.start).Round(time.Millisecond), err)}
+	return &Error{Kind: ErrBusy, Key: c.key, Err: err, text: fmt.Sprintf("another call has had the key %s for the %s that this one waited; call again to get its result: %s",
+		c.key, time.Since(c.start).Round(time.Millisecond), bare(err))}
 }
 
 // tooLarge is the error of a result that the limit, or the server with err, refuses.
@@ -86,7 +87,7 @@ func tooLarge(key Key, size, limit int, err error) error {
 	if err == nil {
 		e.text = fmt.Sprintf("the result of the key %s has %d bytes, %d are stored; return less, or configure References", key, size, limit)
 	} else {
-		e.text = fmt.Sprintf("the result of the key %s has %d bytes, more than the server takes; return less, set Config.MaxResult below that, or configure References: %v", key, size, err)
+		e.text = fmt.Sprintf("the result of the key %s has %d bytes, more than the server takes; return less, set Config.MaxResult below that, or configure References: %s", key, size, bare(err))
 	}
 	return e
 }
@@ -94,7 +95,7 @@ func tooLarge(key Key, size, limit int, err error) error {
 // failed is the error of a function, err, as the call that stores its text gets it.
 func failed(key Key, text string, attention bool, err error) error {
 	return &Error{Kind: ErrFailed, Key: key, Entry: Entry{Key: key, Status: Failed, Error: text, Attention: attention}, Err: err,
-		text: fmt.Sprintf("the work of the key %s failed for good: %s", key, text)}
+		text: fmt.Sprintf("the work of the key %s failed for good: %s", key, bare(text))}
 }
 
 // permanentError and notDoneError mark errors of functions.

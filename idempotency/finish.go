@@ -168,8 +168,8 @@ func (k *Keys) end(ctx context.Context, db onerow.DB, claim Claim, o outcome, at
 func (k *Keys) unwritten(ctx context.Context, claim Claim, to Status, err error) error {
 	k.event("completion_lost", claim.Key)
 	err = &Error{Kind: ErrCompletionLost, Key: claim.Key, Err: err,
-		text: fmt.Sprintf("the work of the key %s (claim %d) ended as %s and that could not be written, the key stays in progress; write it again or tell an operator: %v",
-			claim.Key, claim.Token, to, err)}
+		text: fmt.Sprintf("the work of the key %s (claim %d) ended as %s and that could not be written, the key stays in progress; write it again or tell an operator: %s",
+			claim.Key, claim.Token, to, bare(err))}
 	k.cfg.Log.ErrorContext(ctx, "idempotency: completion lost", attrs(claim.Key, claim.Token, to, err)...)
 	return err
 }

@@ -138,7 +138,7 @@ func answer[T any](ctx context.Context, db onerow.DB, k *Keys, c *call, r *row) 
 		return out, err
 	case Failed:
 		failed := &Error{Kind: ErrFailed, Key: c.key, Entry: r.Entry, Replayed: !mine,
-			text: fmt.Sprintf("the work of the key %s failed for good at %s: %s", c.key, r.CompletedAt.Format(time.RFC3339), r.Error)}
+			text: fmt.Sprintf("the work of the key %s failed for good at %s: %s", c.key, r.CompletedAt.Format(time.RFC3339), bare(r.Error))}
 		if r.result.data != nil {
 			var v T
 			if err := k.decode(ctx, db, c.key, r.result, &v); err != nil {

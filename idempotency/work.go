@@ -3,9 +3,9 @@ package idempotency
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/errtext"
 )
 
 // errStopped is stored for a function that neither returned a result nor an error.
@@ -49,7 +49,7 @@ func Work[T any](ctx context.Context, db onerow.DB, keys *Keys, claim Claim, fn 
 		out.Row = v
 	}
 	if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrCodec) {
-		err = errors.Join(err, keys.Fail(ctx, db, claim, fmt.Errorf("the work was done, its result cannot be stored: %w", err), Options{Attention: true}))
+		err = errors.Join(err, keys.Fail(ctx, db, claim, errtext.Errorf("idempotency: the work was done, its result cannot be stored: %w", err), Options{Attention: true}))
 	}
 	return out, err
 }

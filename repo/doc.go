@@ -72,9 +72,6 @@
 //   - A row that is moved also leaves a running job that began at one of [schema.Plan].Tables, but what is
 //     below the row may still be deleted; so too where something else than this package writes the parent's
 //     column.
-//   - After a COMMIT without an answer all verbs but a repeatable Create return [onerow.ErrOutcomeUnknown].
-//     Calling again is right for all of them: another Create may then meet its own row as [ErrNameTaken], an
-//     Update may apply its change twice.
 //   - Where no row is seen to have what a unique index refused - an index on a prefix or an expression, that
 //     of another table which a trigger writes to - the verb is tried three times and does not know the index.
 //   - A Create that does not read its row back does not see what a trigger made of a value. With a field for

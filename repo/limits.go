@@ -106,7 +106,7 @@ func (r *untyped) amounts(row reflect.Value) error {
 // newAmounts refuses what an update makes of a row, where it counts for another amount, which no limit takes.
 func (r *untyped) newAmounts(before, after reflect.Value) error {
 	for _, l := range r.limits {
-		if l.value(after) == l.value(before) {
+		if l.sum == nil || reflectx.FieldByIndexesReadOnly(after, l.sum).Equal(reflectx.FieldByIndexesReadOnly(before, l.sum)) {
 			continue
 		}
 		if _, err := l.amount(after); err != nil {

@@ -79,7 +79,7 @@ func ReadReport(ctx context.Context, db onerow.DB, deletionID, jobID int64) (Rep
 		}
 	}
 	r := Report{DeletionID: job.DeletionID, Resource: job.Resource, ResourceID: job.ResourceID}
-	return r, r.complete(ctx, db, jobID)
+	return r, r.complete(ctx, db, jobID, true)
 }
 
 func readDeletion(ctx context.Context, db onerow.DB, deletionID int64) (Report, error) {
@@ -99,17 +99,17 @@ func readDeletion(ctx context.Context, db onerow.DB, deletionID int64) (Report, 
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return Report{}, fmt.Errorf("cascade: report on deletion %d: %w", deletionID, err)
 	}
-	return r, r.complete(ctx, db, job)
+	return r, r.complete(ctx, db, job, err == nil)
 }
 
-// complete reads what is known of the job, 0 for none, and what was done.
-func (r *Report) complete(ctx context.Context, db onerow.DB, jobID int64) error {
+// complete reads what is known of the job, if there is one, and what was done.
+func (r *Report) complete(ctx context.Context, db onerow.DB, jobID int64, known bool) error {
 	r.Left, r.Trash, r.Actions = []queue.Parked{}, []Kept{}, []queue.Action{}
-	if jobID != 0 {
+	if known {
 		job, err := queue.Get(ctx, db, jobID)
 		if err == nil {
 			r.Job = &job
-			r.Left, err = queue.ListParked(ctx, db, queue.ParkedOptions{JobID: jobID, Limit: maxReported})
+			r.Left, err = queue.ListParked(ctx, db, queue.ParkedOptions{JobID: &jobID, Limit: maxReported})
 		}
 		if err == nil {
 			r.Trash, err = TrashOf(ctx, db, jobID)
@@ -121,6 +121,9 @@ func (r *Report) complete(ctx context.Context, db onerow.DB, jobID int64) error 
 		if err != nil && !errors.Is(err, queue.ErrNoJob) { // purged this moment
 			return err
 		}
+	}
+	if r.DeletionID == 0 && jobID == 0 { // of which an action says that it has none
+		return nil
 	}
 	var err error
 	if r.Actions, err = queue.ListActions(ctx, db, r.DeletionID, jobID, maxReported); err != nil {

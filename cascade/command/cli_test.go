@@ -141,6 +141,7 @@ func TestErrorsSayNoPackage(t *testing.T) {
 		"cascade: list jobs: gone":                                "list jobs: gone",
 		"visit: repo: create visit: repo: onerow: begin: refused": "visit: create visit: begin: refused",
 		"cascade: a\nschema: b":                                   "a; b",
+		`cascade: look for orphans: "repo: a → b": gone`:          `look for orphans: "repo: a → b": gone`,
 		"the limit: 7, schema: x":                                 "the limit: 7, schema: x",
 	} {
 		var out strings.Builder

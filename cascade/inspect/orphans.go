@@ -95,7 +95,7 @@ func Orphans(ctx context.Context, db onerow.DB, plan schema.Plan, o OrphanOption
 		for entries := int64(0); ; {
 			page, err := s.page(ctx, db, after, o.Page)
 			if err != nil {
-				return fmt.Errorf("%s: %w", s, err)
+				return fmt.Errorf("%q: %w", s.String(), err)
 			}
 			for _, found := range page.orphans {
 				if o.Limit > 0 && reported == o.Limit {

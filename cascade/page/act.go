@@ -96,6 +96,8 @@ func (p *Page) onJob(told, refused string, verb func(ctx context.Context, db one
 		switch {
 		case errors.Is(err, queue.ErrWrongState):
 			return "", fmt.Errorf(refused, id, output.RowName(job), job.State)
+		case errors.Is(err, onerow.ErrNotFound):
+			return "", notFound("There is no parked row %d; perhaps its job was retried meanwhile.", id)
 		case err != nil:
 			return "", notDone(id, err)
 		}
@@ -103,11 +105,9 @@ func (p *Page) onJob(told, refused string, verb func(ctx context.Context, db one
 	}
 }
 
-// notDone says in the page's words why nothing was done about a job, or about a parked row.
+// notDone says in the page's words why nothing was done about a job.
 func notDone(id int64, err error) error {
 	switch {
-	case errors.Is(err, onerow.ErrNotFound):
-		return notFound("There is no parked row %d; perhaps its job was retried meanwhile.", id)
 	case errors.Is(err, queue.ErrNoJob):
 		return notFound("There is no job %d.", id)
 	case errors.Is(err, queue.ErrOpenJob):

@@ -21,7 +21,7 @@ import (
 type Claim struct {
 	Due    []int64                 // candidates: due, and held by nobody when they were read; due longest first
 	Looked time.Time               // when that was
-	Seen   int                     // how many candidates it read
+	Seen   int                     // how many candidates nobody was seen to hold, before the race for them
 	Jobs   []Claimed               // won; due longest first
 	value  string                  // in the worker column of its jobs; no other claim has it
 	waited map[int64]time.Duration // for how long jobs had been due

@@ -10,7 +10,7 @@ var (
 	// ErrInvalid means a wrong argument or configuration: a [Deletion] that lacks something or does not fit,
 	// a number or a duration with which nobody can work, list or purge.
 	ErrInvalid = errors.New("cascade: invalid argument or configuration")
-	// ErrNoJob means that there is no such job.
+	// ErrNoJob means that there is no such job; of admin.ReadReport, no such deletion.
 	ErrNoJob = errors.New("cascade: no such job")
 	// ErrTooLate means that no job of this deletion is in its grace period any more.
 	ErrTooLate = errors.New("cascade: too late to cancel the deletion")

@@ -31,8 +31,8 @@ type Parked struct {
 
 // ParkedOptions says which rows [ListParked] returns. The zero value means the newest 100.
 type ParkedOptions struct {
-	// JobID limits the list to one job. 0: all.
-	JobID int64
+	// JobID limits the list to one job. nil: all.
+	JobID *int64
 	// Open leaves out those that were skipped.
 	Open bool
 	// After is the id of the last row of the previous page. 0: from the newest.
@@ -52,8 +52,8 @@ WHERE p.id < ?`
 func ListParked(ctx context.Context, db onerow.DB, o ParkedOptions) ([]Parked, error) {
 	after, limit := page(o.After, o.Limit)
 	query, args := sqlParked, []any{after}
-	if o.JobID != 0 {
-		query, args = query+" AND p.job_id = ?", append(args, o.JobID)
+	if o.JobID != nil {
+		query, args = query+" AND p.job_id = ?", append(args, *o.JobID)
 	}
 	if o.Open {
 		query += " AND p.state = 'parked'"

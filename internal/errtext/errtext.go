@@ -37,15 +37,38 @@ func Errorf(format string, args ...any) error {
 // name is that of the package with which a text begins.
 var name = regexp.MustCompile(`^[a-z]+: `)
 
-// without is an error without the name with which one of the texts begins, wherever it says that.
+// without is an error without the name with which one of the texts begins, wherever an error in it begins so.
 func without(err error, said ...string) error {
-	text := ": " + err.Error()
-	for _, other := range said {
-		if name := name.FindString(other); name != "" {
-			text = strings.ReplaceAll(text, ": "+name, ": ")
+	var names []string
+	for _, s := range said {
+		if n := name.FindString(s); n != "" {
+			names = append(names, n)
 		}
 	}
-	return &named{text[len(": "):], err}
+	return &named{strings.TrimPrefix(cut(": "+err.Error(), err, names), ": "), err}
+}
+
+// cut takes a name from where an error of the tree begins with it, the outermost first. What a value says,
+// stays.
+func cut(text string, err error, names []string) string {
+	whole := err.Error()
+	for _, n := range names {
+		if rest, ok := strings.CutPrefix(whole, n); ok {
+			text = strings.Replace(text, ": "+whole, ": "+rest, 1)
+			break
+		}
+	}
+	switch e := err.(type) { //nolint:errorlint // the tree is walked
+	case interface{ Unwrap() error }:
+		if inner := e.Unwrap(); inner != nil {
+			text = cut(text, inner, names)
+		}
+	case interface{ Unwrap() []error }:
+		for _, inner := range e.Unwrap() {
+			text = cut(text, inner, names)
+		}
+	}
+	return text
 }
 
 type named struct {

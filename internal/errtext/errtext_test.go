@@ -24,6 +24,7 @@ func TestPackageIsNamedOnce(t *testing.T) {
 		{errtext.Errorf("%w: %w", gone, full), "repo: gone: full"},
 		{errtext.Errorf("repo: get %d: %w: %w: %w", 5, other, gone, other), "repo: get 5: onerow: moved: gone: moved"},
 		{errtext.Wrap(errtext.Errorf("%w: %q: %w", gone, "x", full), "repo: get"), `repo: get: gone: "x": full`},
+		{errtext.Wrap(errtext.Errorf("%w: %q", gone, "a: repo: b"), "repo: get"), `repo: get: gone: "a: repo: b"`}, // a user's
 	} {
 		if got := fmt.Sprint(c.err); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

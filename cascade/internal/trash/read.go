@@ -116,8 +116,8 @@ const (
 	sqlStuck = `UPDATE onerow_trash SET kept_rows = ?, error = ` + dbtext.Param + ` WHERE job_id = ? AND step = ?`
 )
 
-// MarkReturned notes that the rows of a step have come back, but for those that are stuck, with the reason. One
-// statement, 2 where some are stuck.
+// MarkReturned notes that the rows of a step have come back, but for those that are stuck, with the reason.
+// One statement, 2 where some are stuck.
 func (s Step) MarkReturned(ctx context.Context, tx onerow.DB, t *graph.Table, stuck []rowkey.Key, why string) error {
 	if len(stuck) == 0 {
 		n, err := onerow.Affected(ctx, tx, sqlBack, s.Job, s.Number)

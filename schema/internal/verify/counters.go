@@ -202,7 +202,7 @@ func (v *verifier) counterBehind(c counter, k idKept, next uint64) {
 	t, highest := v.found.Table(c.table), v.found.highest[k]
 	d := Difference{Table: t.Name, Column: c.column,
 		Problem: fmt.Sprintf("AUTO_INCREMENT is %d, and %q holds the %s %d: ids are given again, and a new row is taken for the one that had its id before", next, k.table, k.column, highest)}
-	if id := t.Column(c.column); highest >= id.MaxValue() {
+	if id := t.Column(c.column); highest >= id.MaxValue()-1 {
 		d.Fix = fmt.Sprintf(lastID, id.Full)
 		v.report(CounterSpent, d, "")
 		return
@@ -221,5 +221,5 @@ func (v *verifier) counterAtEnd(c counter, next uint64) {
 		return
 	}
 	v.report(CounterSpent, Difference{Table: t.Name, Column: c.column, Fix: fmt.Sprintf(lastID, id.Full),
-		Problem: fmt.Sprintf("AUTO_INCREMENT is %d: that id is given again when its row has been archived, and a new row is taken for the archived one", next)}, "")
+		Problem: fmt.Sprintf("AUTO_INCREMENT is %d: that id is the last, and given again once its row has been archived: a new row is taken for the archived one", next)}, "")
 }

@@ -68,7 +68,7 @@ func (c *retentionListCmd) Run(ctx context.Context, a *shell.App, plan schema.Pl
 		p.Resource = name
 		if err != nil {
 			p.Policy, p.Error = "", output.OneLine(err.Error())
-			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+			errs = append(errs, fmt.Errorf("%q: %w", name, err))
 		}
 		all = append(all, p)
 	}

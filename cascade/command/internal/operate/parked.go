@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
@@ -29,28 +28,20 @@ type parkedListCmd struct {
 }
 
 func (c *parkedListCmd) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
-	none, limit, o := "no parked rows", c.Limit, queue.ParkedOptions{Open: !c.Skipped}
+	none, o := "no parked rows", queue.ParkedOptions{Open: !c.Skipped}
 	if c.Job != nil {
 		none += fmt.Sprintf(" of job %d", *c.Job)
-		o.JobID = int64(*c.Job)
-		if _, err := queue.Get(ctx, db, o.JobID); err != nil {
+		o.JobID = new(int64(*c.Job))
+		if _, err := queue.Get(ctx, db, *o.JobID); err != nil {
 			return shell.JobError(*c.Job, err)
 		}
 	}
-	ofZero := c.Job != nil && o.JobID == 0 // which ListParked takes for all
-	if ofZero {
-		limit = 0
-	}
-	all, err := shell.ReadPages(limit, func(last queue.Parked, limit int) ([]queue.Parked, error) {
+	all, err := shell.ReadPages(c.Limit, func(last queue.Parked, limit int) ([]queue.Parked, error) {
 		o.After, o.Limit = last.ID, limit
 		return queue.ListParked(ctx, db, o)
 	})
 	if err != nil {
 		return err
-	}
-	if ofZero {
-		all = slices.DeleteFunc(all, func(p queue.Parked) bool { return p.JobID != 0 })
-		all = all[:min(len(all), int(c.Limit))]
 	}
 	return shell.PrintList(a, c.JSON, all, none, []string{">PARKED", "STATE", "ROW", ">JOB", "OF", "SINCE", "ERROR"}, func(p queue.Parked) []string {
 		return []string{fmt.Sprint(p.ID), parkedState(p), output.Shorten(output.Printable(p.Table), 40) + " " + output.RowKey(p.Key), fmt.Sprint(p.JobID),
