@@ -63,7 +63,7 @@ func TestVerifyNamesEachDifference(t *testing.T) {
 		{"name unique for all", []string{"ALTER TABLE project ADD UNIQUE INDEX u (name_key)"}, "project", "u", "does not know this unique index", byHand, 0},
 		{"trigger", []string{"CREATE TRIGGER tr AFTER DELETE ON screen FOR EACH ROW SET @x = 1"}, "screen", "", "the trigger \"tr\"", byHand, 0},
 		{"cascade", []string{"ALTER TABLE screen ADD CONSTRAINT fk FOREIGN KEY (project_id) REFERENCES project (id) ON DELETE CASCADE"}, "screen", "fk", "ON DELETE CASCADE", byHand, 0},
-		{"restrict within the plan", []string{"ALTER TABLE screen ADD CONSTRAINT fk FOREIGN KEY (project_id) REFERENCES project (id)"}, "screen", "fk", "keeps rows from", "DROP FOREIGN KEY `fk`", 0},
+		{"restrict within the plan", []string{"ALTER TABLE screen ADD CONSTRAINT fk FOREIGN KEY (project_id) REFERENCES project (id)"}, "screen", "fk", "no foreign key may lead to", "DROP FOREIGN KEY `fk`", 0},
 		{"set null from outside", []string{"CREATE TABLE tag (id INT PRIMARY KEY, project_id BIGINT NULL)", "ALTER TABLE tag ADD CONSTRAINT fk FOREIGN KEY (project_id) REFERENCES project (id) ON DELETE SET NULL"}, "project", "fk", "ON DELETE SET NULL", byHand, 0},
 		{"cascade from an outside owner", []string{"CREATE TABLE user (id BIGINT PRIMARY KEY)", "ALTER TABLE project ADD CONSTRAINT fk FOREIGN KEY (user_id) REFERENCES user (id) ON DELETE CASCADE"}, "project", "fk", "nobody counts", byHand, 0},
 		{"toolkit's table missing", []string{"DROP TABLE onerow_job"}, "onerow_job", "", "does not exist", byHand, 0},
