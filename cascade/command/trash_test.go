@@ -12,7 +12,13 @@ import (
 func (w *world) createTrash() {
 	w.t.Helper()
 	w.write(w.plan, "trash: 30d\n"+testPlan)
-	for _, statement := range strings.Split(strings.TrimPrefix(w.ok("ddl", "--trash"), tables.GooseUp), ";\n") {
+	w.execAll(w.ok("ddl", "--trash"))
+}
+
+// execAll executes the statements that a command has printed.
+func (w *world) execAll(ddl string) {
+	w.t.Helper()
+	for statement := range strings.SplitSeq(strings.TrimPrefix(ddl, tables.GooseUp), ";\n") {
 		if statement = strings.TrimSpace(statement); statement != "" {
 			w.exec(statement)
 		}
