@@ -249,7 +249,7 @@ func TestFailuresAndRetry(t *testing.T) {
 	id := fmt.Sprint(w.number("SELECT id FROM onerow_job_archive"))
 	w.want(0, "dead", "jobs", "--state", "dead")
 	w.want(0, "job "+id+" (project 1) is ready again", "retry", id)
-	w.want(1, "is ready: only a dead job", "retry", id)
+	w.want(0, "is ready already", "retry", id)
 	w.want(0, "1 job done, 6 rows", "drain")
 }
 

@@ -37,7 +37,6 @@ var notRun = regexp.MustCompile(`^(systemctl|curl|go build|office-worker|export|
 var refused = map[string]string{
 	"cascade-worker first 17 --reason 'erasure, due today'":                          "it is paused",
 	"cascade-worker parked skip ID…":                                                 "is being tried again already",
-	"cascade-worker retry JOB":                                                       "job 17 is ready",
 	"cascade-worker restore 17":                                                      "nothing of job 17 is in the trash",
 	"cascade-worker set --parallel 4 --worker db1:4711":                              "db1:4711",
 	"cascade-worker discover --plan plan.yaml > new.yaml && diff plan.yaml new.yaml": "> ",

@@ -95,7 +95,7 @@ func TestParked(t *testing.T) {
 
 	job, ids = w.leave(3, "1", "2")
 	w.want(0, fmt.Sprintf("job %d (project 3) is ready again", job), "retry", fmt.Sprint(job))
-	w.want(1, "only a dead job, a held one, or one with leftovers", "retry", fmt.Sprint(job))
+	w.want(0, fmt.Sprintf("job %d (project 3) is ready already, nothing was to be done", job), "retry", fmt.Sprint(job))
 	w.want(1, "there is no parked row", "parked", "skip", ids[0])
 
 	_, ids = w.leave(4, "1")

@@ -7,6 +7,7 @@ package operate
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -115,9 +116,18 @@ func jobRow(j queue.Job, waits map[string]string) []string {
 // Retry makes a job that is dead or has leftovers ready again.
 type Retry struct{ shell.JobArg }
 
-// Run retries the job.
+// Run retries the job. One that goes on by itself, perhaps since it was retried before, is as it should be.
 func (c *Retry) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
-	return a.ActOnJob(ctx, db, c.Job, queue.Retry, "is %s again", "is %s: only a dead job, a held one, or one with leftovers can be retried")
+	var job queue.Job
+	retry := func(ctx context.Context, db onerow.DB, id int64) (_ queue.Job, err error) {
+		job, err = queue.Retry(ctx, db, id)
+		return job, err
+	}
+	err := a.ActOnJob(ctx, db, c.Job, retry, "is %s again", "is %s: only a dead job, a held one, or one with leftovers can be retried")
+	if errors.Is(err, queue.ErrWrongState) && (job.State == queue.Ready || job.State == queue.Running) {
+		return a.Say("job %d (%s) is %s already, nothing was to be done", job.ID, output.RowName(job), job.State)
+	}
+	return err
 }
 
 // First has a job worked before all others that are due.
