@@ -35,7 +35,7 @@ const sqlInsertRange = `INSERT INTO onerow_serial_claim (series, claim_key, amou
  VALUES (?, ?, ?, ?, LAST_INSERT_ID(), LAST_INSERT_ID() + ?, UTC_TIMESTAMP(6))`
 
 // Claim gives amount numbers, 1 to 1,000,000,000, of the series to key, 1 to 255
-// bytes. The same key gets the same range again; Replayed says so.
+// bytes. The same key gets the same range again, whoever gives it; Replayed says so.
 //
 // On a transaction it is a part of that: the numbers are the caller's when it
 // commits, and until then every other claim of this series waits. If Claim fails

@@ -13,7 +13,8 @@
 // # A claim
 //
 // A claim has a key, which names the event that needs the numbers. One key has one
-// range, for ever:
+// range in the whole series, for ever. So the key says whose event it is: two users may
+// send the same Idempotency-Key.
 //
 //	              claim key inserted ─► counter moved on ─► range written ─► … ─► COMMIT ─► claimed ─► voided
 //	Claim ─► INSERT      ▲                    ▲                                      │

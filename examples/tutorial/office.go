@@ -63,9 +63,11 @@ func (o *office) sell(ctx context.Context, tx *onerow.Tx, order string, show int
 // status says what the client of an API should be told of an error.
 func status(err error) int {
 	switch {
-	case errors.Is(err, repo.ErrNameTaken), errors.Is(err, repo.ErrParentArchived): // before ErrParentNotFound, which it is too
+	case errors.Is(err, repo.ErrNameTaken), errors.Is(err, repo.ErrConflict), errors.Is(err, repo.ErrParentArchived): // before ErrParentNotFound, which it is too
 		return 409
-	case errors.Is(err, limit.ErrLimit), errors.Is(err, repo.ErrRequestMismatch):
+	case errors.Is(err, repo.ErrGone):
+		return 410
+	case errors.Is(err, limit.ErrLimit), errors.Is(err, repo.ErrRequestMismatch), errors.Is(err, serial.ErrMismatch):
 		return 422
 	case errors.Is(err, names.ErrEmpty), errors.Is(err, names.ErrInvalid), errors.Is(err, names.ErrTooLong):
 		return 400

@@ -30,5 +30,6 @@ var plan = schema.Plan{Resources: []schema.Resource{
 		Name: "ticket", Owner: "show_id", Parent: schema.Parent{Resource: "show", Column: "show_id"},
 		Label:   schema.Label{Column: "seat"}, // unique for each show: no seat is sold twice
 		Columns: []schema.Column{{Name: "number", Type: "BIGINT NOT NULL"}},
+		Indexes: []schema.Index{{Columns: []string{"number"}, Unique: true}},
 	},
 }}

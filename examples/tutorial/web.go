@@ -3,6 +3,7 @@ package main
 import (
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strconv"
 
@@ -53,7 +54,7 @@ func (o *office) buy(w http.ResponseWriter, r *http.Request) {
 		answer(w, nil, err)
 		return
 	}
-	order := r.Header.Get(httpkey.HeaderKey)
+	order := fmt.Sprintf("show %d: %s", id(r), r.Header.Get(httpkey.HeaderKey)) // of which there is one in the series, ever
 	ticket, err := o.sell(r.Context(), tx, order, id(r), r.URL.Query().Get("seat"))
 	answer(w, ticket, err)
 }
