@@ -65,7 +65,9 @@ func cut(text string, err error, names []string) string {
 		}
 	case interface{ Unwrap() []error }:
 		for _, inner := range e.Unwrap() {
-			text = cut(text, inner, names)
+			if inner != nil { // a detail that has no error of the driver's
+				text = cut(text, inner, names)
+			}
 		}
 	}
 	return text

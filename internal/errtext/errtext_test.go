@@ -8,6 +8,12 @@ import (
 	"github.com/onerow/onerow/internal/errtext"
 )
 
+// detail is an error with others, of which one may be nil.
+type detail []error
+
+func (d detail) Error() string   { return d[0].Error() }
+func (d detail) Unwrap() []error { return d }
+
 // A package is named once, and errors.Is finds all that is wrapped.
 func TestPackageIsNamedOnce(t *testing.T) {
 	gone, full, other := errors.New("repo: gone"), errors.New("repo: full"), errors.New("onerow: moved")
@@ -25,6 +31,7 @@ func TestPackageIsNamedOnce(t *testing.T) {
 		{errtext.Errorf("repo: get %d: %w: %w: %w", 5, other, gone, other), "repo: get 5: onerow: moved: gone: moved"},
 		{errtext.Wrap(errtext.Errorf("%w: %q: %w", gone, "x", full), "repo: get"), `repo: get: gone: "x": full`},
 		{errtext.Wrap(errtext.Errorf("%w: %q", gone, "a: repo: b"), "repo: get"), `repo: get: gone: "a: repo: b"`}, // a user's
+		{errtext.Wrap(detail{gone, nil}, "repo: get %d", 5), "repo: get 5: gone"},
 	} {
 		if got := fmt.Sprint(c.err); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
