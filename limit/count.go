@@ -22,7 +22,9 @@ const (
 	// spreadFrom is what much is: fewer in a row than this, and rows would soon be dealt anew.
 	spreadFrom = stripes * 128
 	// unlimited is the maximum of an owner without one.
-	unlimited int64 = 1 << 61
+	unlimited = 2 * MaxAmount
+	// countable is the most that is counted: the largest maximum, and a row that is made in the transaction.
+	countable = unlimited + MaxAmount
 	// unknown is the room of an owner who has not been counted: nothing fits into it.
 	unknown = recount.UnknownRoom
 	// never is the maximum of an owner of whom the application has not been asked.
@@ -223,8 +225,8 @@ type texts struct{ used, usedCurrent, kept text }
 // begins with owner and deletion_id, so rows that are merely archived are passed over.
 func textsFor(res schema.Resource, l schema.Limit, types []keytype.Type) texts {
 	what := "COUNT(*)"
-	if l.Sum != "" { // at most, so that no sum of them is too large for a BIGINT
-		what = fmt.Sprintf("LEAST(COALESCE(SUM(GREATEST(%s, 0)), 0), %d)", ident.Quote(l.Sum), MaxAmount)
+	if l.Sum != "" { // of each row what giving it back gives
+		what = atMost(fmt.Sprintf("COALESCE(SUM(LEAST(GREATEST(%s, 0), %d)), 0)", ident.Quote(l.Sum), MaxAmount))
 	}
 	var own []string
 	for i, column := range l.Owners {
@@ -243,7 +245,7 @@ func textsFor(res schema.Resource, l schema.Limit, types []keytype.Type) texts {
 	if res.Archive != "" {
 		hidden, archives = "(SELECT "+what+" FROM "+ident.Quote(res.Archive)+" WHERE "+owner+" AND deletion_id IS NOT NULL AND deleted_from = 'active'{lock})", 1
 	}
-	reserved := "(SELECT COALESCE(SUM(amount), 0) FROM onerow_reservation WHERE name = ? AND owner = ?{lock})"
+	reserved := "(SELECT " + atMost("COALESCE(SUM(amount), 0)") + " FROM onerow_reservation WHERE name = ? AND owner = ?{lock})"
 	list := func(lock string, owners int, parts ...string) text {
 		return text{strings.ReplaceAll("SELECT "+strings.Join(parts, ", "), "{lock}", lock), owners}
 	}
@@ -255,6 +257,9 @@ func textsFor(res schema.Resource, l schema.Limit, types []keytype.Type) texts {
 		kept:        list("", archives, reserved, "0", "0", hidden),
 	}
 }
+
+// atMost keeps a sum in a BIGINT; one that is too large to be counted stays so.
+func atMost(sum string) string { return fmt.Sprintf("LEAST(%s, %d)", sum, countable+1) }
 
 // use is what there is of an owner: active rows, rows that a deletion hides, reservations.
 type use struct{ active, hidden, reserved int64 }
@@ -273,5 +278,8 @@ func (r *Rule) read(ctx context.Context, tx *onerow.Tx, t text, o recount.Owner)
 	}
 	var before int64
 	err = onerow.QueryRow(ctx, tx, t.query, args, &u.reserved, &before, &u.active, &u.hidden)
+	if err == nil && u.active > countable-u.hidden-u.reserved { // without an overflow
+		err = fmt.Errorf("%w: what owner %s has of %q sums up to more than %d", ErrAmount, o.Key, r.name, countable)
+	}
 	return u, err
 }

@@ -50,6 +50,9 @@
 //
 // # What is not
 //
+//   - An owner without a maximum has 2⁶¹ of room, twice [MaxAmount]. Sums are exact. One that is larger than
+//     2⁶⁰ · 3, by the hands of others, is no number: what counts it, or needs room, is [ErrAmount] until some
+//     of it is given back. A row counts for [MaxAmount] at most, and for 0 at least.
 //   - A maximum is asked for when the room is used up, by [Rule.Changed] and by each count. Whoever lowers it
 //     calls Changed in the same transaction; else what was left of the higher one can still be taken.
 //   - At REPEATABLE READ with innodb_snapshot_isolation, MariaDB 11.8's default, the server refuses whoever

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"net/url"
 	"testing"
 	"time"
 
@@ -160,6 +162,68 @@ func TestUpdateAmount(t *testing.T) {
 		res, err := s.files.Update(ctx, db, row.ID, func(f *File) error { f.Bytes = c.after; return nil })
 		if !errors.Is(err, limit.ErrAmount) {
 			t.Errorf("%d becomes %d: %+v, %v", c.before, c.after, res.Row, err)
+		}
+	}
+}
+
+// TestLargeSums: what is in use is counted exactly, active, hidden and reserved, or it is an error; no sql_mode and
+// no sign of the column changes that.
+func TestLargeSums(t *testing.T) {
+	for _, mode := range []string{"@@GLOBAL.sql_mode", "''", "'STRICT_ALL_TABLES,NO_UNSIGNED_SUBTRACTION'"} {
+		db, _ := open(t, dbtest.Param("sql_mode", url.QueryEscape(mode)))
+		s, ctx := newShop(t), t.Context()
+		for user, typ := range []string{"BIGINT", "BIGINT UNSIGNED"} {
+			dbtest.Exec(t, db, "ALTER TABLE file MODIFY bytes "+typ+" NOT NULL DEFAULT 0")
+			dbtest.Exec(t, db, "ALTER TABLE file_archive MODIFY bytes "+typ+" NOT NULL DEFAULT 0")
+			s.allow(t, db, int64(user), nil, nil)
+			inUse := func(when string, want int64) {
+				t.Helper()
+				for _, counted := range []string{"before", "after"} {
+					if state := must(s.bytes.Look(ctx, db, user)); state != (limit.State{Used: want, Max: -1, Known: true}) {
+						t.Errorf("%s, %s, %s a count: %+v, not %d", mode, when, counted, state, want)
+					}
+					must(0, s.bytes.Recount(ctx, db, user))
+				}
+			}
+			a := must(s.create(ctx, db, int64(user), "a", limit.MaxAmount))
+			b := must(s.create(ctx, db, int64(user), "b", limit.MaxAmount-9))
+			inUse("two rows", 2*limit.MaxAmount-9)
+			must(s.files.Delete(ctx, db, a.ID, repo.Grace(time.Hour)))
+			must(s.bytes.Reserve(ctx, db, "key", 8, time.Hour, user))
+			inUse("hidden and reserved", 2*limit.MaxAmount-1)
+			for _, joined := range []bool{false, true} {
+				dbtest.Exec(t, db, "UPDATE onerow_limit SET counted_at = NULL WHERE name = 'file.bytes'")
+				create := func(_ context.Context, db onerow.DB) error {
+					_, err := s.create(ctx, db, int64(user), "c", 2)
+					return err
+				}
+				err := create(ctx, db)
+				if joined {
+					err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error { return create(ctx, tx) })
+				}
+				if !errors.Is(err, limit.ErrLimit) {
+					t.Errorf("%s, one too many, joined %v: %v", mode, joined, err)
+				}
+			}
+			inUse("refused", 2*limit.MaxAmount-1)
+
+			// By other hands, a row counts for what giving it back gives.
+			for _, bytes := range [][]uint64{{math.MaxInt64}, {math.MaxUint64, 1 << 63, math.MaxInt64}}[user] {
+				dbtest.Exec(t, db, "UPDATE file SET bytes = ? WHERE id = ?", bytes, b.ID)
+				must(0, s.bytes.Recount(ctx, db, user))
+				inUse(fmt.Sprint("a row of ", bytes), 2*limit.MaxAmount+8)
+			}
+			insert := fmt.Sprintf("INSERT INTO file (user_id, name, name_key, stem_key, bytes, created_at, updated_at) VALUES (%d, ?, ?, ?, ?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))", user)
+			dbtest.Exec(t, db, insert, "d", "d", "d", int64(math.MaxInt64))
+			if err := s.bytes.Recount(ctx, db, user); !errors.Is(err, limit.ErrAmount) {
+				t.Errorf("%s, more than can be counted: %v", mode, err)
+			}
+			if _, err := s.create(ctx, db, int64(user), "e", 1); err == nil {
+				t.Errorf("%s: a row was made where the count is an error", mode)
+			}
+			must(s.files.Archive(ctx, db, b.ID))
+			must(0, s.bytes.Recount(ctx, db, user))
+			inUse("it was archived", 2*limit.MaxAmount+8)
 		}
 	}
 }

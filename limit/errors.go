@@ -14,7 +14,8 @@ var (
 	ErrLimit = errors.New("limit: reached")
 	// ErrUnknown means: the plan declares no limit of that name.
 	ErrUnknown = errors.New("limit: the plan has no such limit")
-	// ErrAmount means: an amount is negative, or larger than [MaxAmount].
+	// ErrAmount means: an amount is negative, or larger than [MaxAmount]; or what an owner has, by other
+	// hands, sums up to more than three times as much.
 	ErrAmount = errors.New("limit: not an amount")
 	// ErrFollow means: [Rule.Take] was called in a transaction of its own outside of [Follow], and there is
 	// too little room, or it is not known.
@@ -23,7 +24,8 @@ var (
 	ErrOtherReservation = errors.New("limit: the reservation is for another amount")
 )
 
-// MaxAmount is the largest amount of one row, and the largest sum.
+// MaxAmount is the largest amount of one row, and the largest maximum. An owner without a maximum has twice as
+// much.
 const MaxAmount int64 = 1 << 60
 
 // Error says which limit refused what: errors.Is(err, [ErrLimit]).

@@ -72,7 +72,7 @@ func (r *Rule) Look(ctx context.Context, db onerow.DB, owner ...any) (State, err
 		return State{}, errtext.Wrap(err, "limit: look at %q", r.name)
 	}
 	switch {
-	case version == 0 || maximum-room > 3*MaxAmount: // more than can be counted
+	case version == 0 || maximum-room > countable: // more than can be counted
 		return State{}, nil
 	case maximum == unlimited:
 		return State{Used: maximum - room, Max: -1, Known: true}, nil
