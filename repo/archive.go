@@ -54,7 +54,7 @@ const sqlToArchive = `{inUTC}INSERT INTO {archive} ({shared}, archived_at, delet
 // copyToArchive copies a locked active row to the archive. deletionID and from are nil for a row that is
 // merely archived.
 func (r *untyped) copyToArchive(id any, deletionID, from any) onerow.Stmt {
-	return guarded(r.text(sqlToArchive), deletionID, from, id)
+	return guarded(r.copyText(sqlToArchive, id), deletionID, from, id)
 }
 
 // copiedValues are the values of the columns that both tables have, in a row that changes its table: under
@@ -224,7 +224,7 @@ func (r *untyped) moveToActive(ctx context.Context, tx *onerow.Tx, h lockedRow, 
 	if err != nil {
 		return res, err
 	}
-	res, err = r.moveAcross(ctx, tx, h, schema.Active, id, guarded(r.text(sqlToActive), append(args, id)...))
+	res, err = r.moveAcross(ctx, tx, h, schema.Active, id, guarded(r.copyText(sqlToActive, id), append(args, id)...))
 	if mysqlerr.Classify(err) != mysqlerr.Duplicate {
 		return res, err
 	}

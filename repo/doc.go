@@ -20,7 +20,8 @@
 //
 // # What is guaranteed
 //
-//   - A row is in exactly one of its two tables at every commit, and keeps its id.
+//   - A row is in exactly one of its two tables at every commit, and keeps its id, also one of 0, which
+//     AUTO_INCREMENT takes for none.
 //   - Names of active rows are unique per owner, in every spelling that has the same name key. The unique
 //     index decides, never a read before the write.
 //   - A request id makes one row, until [PurgeRequests] deletes its record. A deploy may add fields to T,

@@ -112,7 +112,7 @@ func (r *untyped) updateTx(ctx context.Context, tx *onerow.Tx, id any, lock stri
 func (r *untyped) readToWrite(ctx context.Context, tx *onerow.Tx, id any, lock string) (item, error) {
 	it, err := r.read(ctx, tx, r.locked(sqlRead, lock), id)
 	if errors.Is(err, onerow.ErrNotFound) && r.res.EditArchived {
-		it, err = r.read(ctx, tx, r.textOf(statement{sqlRead, lock, schema.Archived}), id)
+		it, err = r.read(ctx, tx, r.textOf(statement{text: sqlRead, lock: lock, state: schema.Archived}), id)
 	}
 	if errors.Is(err, onerow.ErrNotFound) {
 		err = r.notActive(ctx, tx, id)

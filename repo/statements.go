@@ -24,10 +24,12 @@ type statements struct {
 	made map[statement]string
 }
 
-// statement is a constant, with the lock that it takes and the state whose table it is for.
+// statement is a constant, with the lock that it takes, the state whose table it is for, and whether it copies
+// values as they are, whatever the session's sql_mode.
 type statement struct {
 	text, lock string
 	state      schema.State
+	exactly    bool
 }
 
 func newStatements() *statements { return &statements{made: map[statement]string{}} }
@@ -40,6 +42,12 @@ func (r *untyped) text(text string) string { return r.textOf(statement{text: tex
 // locked is text with a lock in the place of each {lock}.
 func (r *untyped) locked(text, lock string) string {
 	return r.textOf(statement{text: text, lock: lock})
+}
+
+// copyText is text that copies the row of an id to its other table. Where the id is 0, AUTO_INCREMENT would
+// put a new one in its place.
+func (r *untyped) copyText(text string, id any) string {
+	return r.textOf(statement{text: text, exactly: id == any(int64(0))})
 }
 
 // textIn is text for the {table} of a {state}, of which {shown} are the rows that no deletion hides.
@@ -74,7 +82,10 @@ func (r *untyped) expand(s statement) string {
 		word, text, _ = strings.Cut(text, "}")
 		b.WriteString(plain + words[word] + r.words[word])
 	}
-	if utc {
+	switch {
+	case s.exactly:
+		return ident.Exactly(b.String())
+	case utc:
 		return r.inUTC(b.String())
 	}
 	return b.String()

@@ -13,17 +13,10 @@ import (
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
-// exactMode and exactZone are what rows are copied under, whatever the session has: zero dates and an id of 0
-// are values like any other, what does not fit is an error, and no hour comes twice, for MySQL copies a
-// TIMESTAMP by way of the session's time zone. MariaDB reads the first comment and MySQL the second one.
+// exactly and exactHint are those of ident.Exactly, and have MySQL plan the statement as graph.Dive does.
 const (
-	exactMode = `sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'`
-	exactZone = `time_zone = '+00:00'`
-)
-
-const (
-	exactly       = "/*M! SET STATEMENT " + exactMode + ", " + exactZone + " FOR */ "
-	exactHint     = " /*+ SET_VAR(" + exactMode + ") SET_VAR(" + exactZone + ") SET_VAR(eq_range_index_dive_limit=0) */ " // see graph.Dive
+	exactly       = "/*M! SET STATEMENT " + ident.ExactMode + ", " + ident.UTC + " FOR */ "
+	exactHint     = " /*+ SET_VAR(" + ident.ExactMode + ") SET_VAR(" + ident.UTC + ") SET_VAR(eq_range_index_dive_limit=0) */ " // see graph.Dive
 	exactlyInsert = exactly + "INSERT" + exactHint + "INTO "
 	exactlyUpdate = exactly + "UPDATE" + exactHint
 )
