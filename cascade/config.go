@@ -3,6 +3,7 @@ package cascade
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"fmt"
 	"log/slog"
 	"os"
@@ -32,9 +33,29 @@ type Config struct {
 	// Parallel is how many jobs Run and Drain work at once, each on a connection of its
 	// own. Default 1.
 	Parallel int
-	// Throttles are asked once per second; while one has a reason the worker waits, with
-	// its lease kept.
-	Throttles []Throttle
+	// MaxThreadsRunning, MaxLag, ThrottleQueries and Throttle say when the worker waits because the database
+	// has more important work. Those that are set are asked once per second at most, between batches and
+	// before jobs are claimed; while one has a reason the worker waits, and keeps what it holds. One that
+	// cannot be asked holds it back, too, and is asked again after 5 seconds; no job fails for it. All
+	// together have 2 seconds to answer, or a quarter of the lease.
+	//
+	// With MaxThreadsRunning it waits while the server executes more statements at once: the one that asks
+	// counts, and one for each batch that another worker runs at that moment.
+	MaxThreadsRunning int
+	// MaxLag has it wait while one of Replicas is further behind, in whole seconds as the server measures it,
+	// or does not replicate at all. The user of these pools needs REPLICATION CLIENT (on MariaDB since 10.5
+	// SLAVE MONITOR). What the server cannot know it cannot say: a replica that lags behind its own source's
+	// network shows 0, and one that waits on purpose (MASTER_DELAY, SOURCE_DELAY) is behind by that. A query
+	// on a heartbeat table is more exact.
+	MaxLag   time.Duration
+	Replicas []*sql.DB
+	// ThrottleQueries have one row of one column. No row, NULL, an empty text and '0' mean to go on, anything
+	// else is the reason to wait. Each runs on the worker's pool in a read-only transaction of its own; the
+	// server may go on with it when its time is over, so it should be a quick one.
+	ThrottleQueries []string
+	// Throttle says in a few words why to wait, and "" to go on. db is the worker's pool. It must return soon
+	// after ctx ends, and may be called by several workers at once.
+	Throttle func(ctx context.Context, db *sql.DB) (string, error)
 	// Load is the share of the time that is spent in batches, more than 0 and up to 1; the rest is waited
 	// between them. Default: all of it, and while others send more than 20 statements a second to the
 	// server, a quarter for all of its workers together, in batches of 3ms, or of three times what BEGIN,
@@ -43,7 +64,7 @@ type Config struct {
 	// ("Questions") and subtracts those of workers, which are known on pools that are guarded
 	// ([pool.Open], [pool.Guard]); on others the default is all of the time. A few long statements are
 	// not felt, nor what reaches another node of a cluster, while workers there are subtracted: for these
-	// set Load, or Throttles.
+	// set Load, or a throttle.
 	Load float64
 	// MaxParked is how many rows of a job may be parked before it dies; skipped ones do not
 	// count. Default 1000.
@@ -124,6 +145,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Load < 0 || c.Load > 1 || c.Chunk > longestChunk {
 		return c, fmt.Errorf("%w: Load is %g, Chunk is %d", queue.ErrInvalid, c.Load, c.Chunk)
+	}
+	if c.MaxThreadsRunning < 0 || c.MaxLag < 0 || (c.MaxLag > 0) != (len(c.Replicas) > 0) {
+		return c, fmt.Errorf("%w: MaxThreadsRunning is %d, MaxLag is %s, with %d Replicas", queue.ErrInvalid, c.MaxThreadsRunning, c.MaxLag, len(c.Replicas))
 	}
 	if c.Name == "" {
 		host, err := os.Hostname()

@@ -76,7 +76,7 @@
 //   - A paused job ([queue.PauseJob]) changes nothing after the batch under way; the jobs of a paused
 //     resource (admin.Pause) go on for a second and a batch at most. Neither is a failure.
 //   - While others use the server, workers have a quarter of the time together, but each has a batch a
-//     second; see Config.Load. While admin.Pause is on or one of Config.Throttles has a reason, they claim
+//     second; see Config.Load. While admin.Pause is on or a throttle of Config has a reason, they claim
 //     nothing and keep their leases.
 //   - An unknown outcome of a batch (COMMIT sent, no answer) is harmless: the next fence waits until the lost
 //     attempt has ended, and what that one deleted was counted by it.

@@ -302,7 +302,7 @@ func TestGovernorStatements(t *testing.T) {
 	db, connector := counting(t)
 	dbtest.Exec(t, db, `INSERT INTO onerow_worker (name, started_at, seen_at, beats) VALUES ('killed', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 61 MINUTE, 1),
 ('lately', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 59 MINUTE, 1)`)
-	g := governor.New(db, "w", time.Minute, []governor.Throttle{{Kind: governor.KindThreads, Reason: ThreadsRunning(100_000).Reason}}, 1)
+	g := governor.New(db, "w", time.Minute, governor.Throttles(100_000, 0, nil, nil), 1)
 	renew := func(context.Context) error { return errors.New("not needed") }
 	takes := func(what string, want int, call func() error) {
 		t.Helper()

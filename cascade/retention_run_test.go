@@ -22,7 +22,7 @@ func TestRetentionInRun(t *testing.T) {
 	}
 	var asked, steps, queued atomic.Int64
 	w, err := NewWorker(db, plan, Config{Poll: time.Millisecond, Parallel: 3,
-		Throttles: []Throttle{{Reason: func(context.Context, *sql.DB) (string, error) {
+		Throttle: func(context.Context, *sql.DB) (string, error) {
 			if asked.Add(1) > 3 {
 				return "", nil
 			}
@@ -30,7 +30,7 @@ func TestRetentionInRun(t *testing.T) {
 				t.Errorf("%d steps while it was to wait", n)
 			}
 			return "busy", nil
-		}}},
+		},
 		OnEvent: func(e Event) {
 			if done := e.Retained; done != nil && done.Resource == "visit" {
 				steps.Add(1)

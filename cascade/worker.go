@@ -55,9 +55,9 @@ func NewWorker(db *sql.DB, plan schema.Plan, c Config) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	throttles := make([]governor.Throttle, len(c.Throttles))
-	for i, t := range c.Throttles {
-		throttles[i] = governor.Throttle{Kind: t.kind, Reason: t.Reason}
+	throttles := governor.Throttles(c.MaxThreadsRunning, c.MaxLag, c.Replicas, c.ThrottleQueries)
+	if c.Throttle != nil {
+		throttles = append(throttles, governor.Throttle{Reason: c.Throttle})
 	}
 	g := governor.New(db, c.Name, c.Lease, throttles, c.Load)
 	w := &Worker{db: db, plan: plan, cfg: c, graphCache: &graphCache{plans: &plans{}}, pace: governor.NewPace(c.Target, c.Batch), governor: g, retainer: retainer}

@@ -31,7 +31,7 @@ var special = []struct {
 	{acase{name: "system variables", takes: []string{"pool.Open dsn"}}, (*world).variable},
 	{acase{name: "savepoint", takes: []string{"onerow.Tx.Savepoint name"}}, (*world).savepoint},
 	{acase{name: "limit", takes: []string{"quota.LimitQuery query"}}, (*world).limit},
-	{acase{name: "throttle", takes: []string{"cascade.QueryThrottle query"}}, (*world).throttle},
+	{acase{name: "throttle", takes: []string{"cascade.Config ThrottleQueries"}}, (*world).throttle},
 	{acase{name: "migration", takes: []string{"migrations.Apply files", "migrations.New files", "migrations.FS ="}}, (*world).migration},
 	{acase{name: "column type", takes: []string{
 		"schema.Column Type", "schema.Resource IDType", "schema.Resource OwnerType", "schema.Parent Type",
@@ -208,8 +208,20 @@ func (w *world) throttle(end string) {
 	w.t.Helper()
 	const query = "SELECT 'busy'"
 	_, server := w.plain.ExecContext(w.t.Context(), query+end)
-	reason, err := cascade.QueryThrottle(query+end).Reason(w.t.Context(), w.pool)
-	if (err == nil) != (server == nil) && !w.multi || err == nil && reason != "busy" {
+	ctx, cancel := context.WithCancel(w.t.Context())
+	defer cancel()
+	reason := ""
+	worker, err := cascade.NewWorker(w.pool, schema.Plan{Tables: []schema.Table{{Name: "mark", Key: []string{"tag"}}}}, cascade.Config{ThrottleQueries: []string{query + end}, OnEvent: func(e cascade.Event) {
+		if e.Throttled != nil && reason == "" {
+			reason = *e.Throttled
+			cancel()
+		}
+	}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	err = worker.Drain(ctx)
+	if refused := strings.HasPrefix(reason, "query: the throttle cannot be asked: "); !errors.Is(err, context.Canceled) || refused != (server != nil) || !refused && reason != "query: busy" {
 		w.t.Errorf("throttle %q: %q, %v; the server by itself: %v", query+end, reason, err, server)
 	}
 }

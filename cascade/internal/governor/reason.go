@@ -17,9 +17,9 @@ type Throttle struct {
 const (
 	kindPaused   = "paused"
 	kindDatabase = "database" // the switch cannot be read
-	KindThreads  = "threads"
-	KindLag      = "lag"
-	KindQuery    = "query"
+	kindThreads  = "threads"
+	kindLag      = "lag"
+	kindQuery    = "query"
 	kindLoad     = "load"
 	kindOther    = "throttle" // of a throttle that is not this package's
 )
@@ -29,7 +29,7 @@ const MaxReason = 255
 
 // Kinds are all of them.
 func Kinds() []string {
-	return []string{kindPaused, kindDatabase, KindThreads, KindLag, KindQuery, kindLoad, kindOther}
+	return []string{kindPaused, kindDatabase, kindThreads, kindLag, kindQuery, kindLoad, kindOther}
 }
 
 // KindOf is what stands before the colon; "" of no reason.

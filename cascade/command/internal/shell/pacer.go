@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/backoff"
+	"github.com/onerow/onerow/cascade/internal/governor"
 )
 
 const (
@@ -25,14 +25,14 @@ type Pacer struct {
 	a         *App
 	db        *sql.DB
 	load      Load
-	throttles []cascade.Throttle
+	throttles []governor.Throttle
 	show      *Counter
 	begun     time.Time // the page
 	asked     time.Time
 }
 
 // NewPacer makes a pacer for pages that begin now; a load of 0 is all of the time.
-func NewPacer(a *App, db *sql.DB, load Load, throttles []cascade.Throttle, show *Counter) *Pacer {
+func NewPacer(a *App, db *sql.DB, load Load, throttles []governor.Throttle, show *Counter) *Pacer {
 	if load == 0 {
 		load = 1
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/cascade/internal/usage"
 )
 
@@ -60,35 +60,34 @@ func (f ThrottleFlags) Ask(ctx context.Context, db *sql.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
 	for _, query := range f.ThrottleQuery {
-		if _, err := cascade.QueryThrottle(query).Reason(ctx, db); err != nil && ctx.Err() == nil {
+		if _, err := governor.Query(query).Reason(ctx, db); err != nil && ctx.Err() == nil {
 			return usage.Errorf("--throttle-query %q: %w", query, err)
 		}
 	}
 	return nil
 }
 
-// Throttles makes what the flags ask for. Nothing is asked yet: for a replica that cannot be
+// Throttles makes what the flags ask for. Nothing is asked yet, see [App.Replicas].
+func (a *App) Throttles(f ThrottleFlags) ([]governor.Throttle, error) {
+	replicas, err := a.Replicas(f)
+	return governor.Throttles(f.MaxThreadsRunning, f.MaxLag, replicas, f.ThrottleQuery), err
+}
+
+// Replicas makes a pool for each replica that is to be asked. None is opened yet: for one that cannot be
 // reached the worker waits, it does not end.
-func (a *App) Throttles(f ThrottleFlags) (list []cascade.Throttle, err error) {
-	if f.MaxThreadsRunning > 0 {
-		list = append(list, cascade.ThreadsRunning(f.MaxThreadsRunning))
+func (a *App) Replicas(f ThrottleFlags) (pools []*sql.DB, err error) {
+	if f.MaxLag == 0 {
+		return nil, nil
 	}
-	if f.MaxLag > 0 {
-		var pools []*sql.DB
-		for _, dsn := range f.replicas(a) {
-			db, err := openReplica(dsn)
-			if err != nil {
-				return nil, err
-			}
-			a.close = append(a.close, db.Close)
-			pools = append(pools, db)
+	for _, dsn := range f.replicas(a) {
+		db, err := openReplica(dsn)
+		if err != nil {
+			return nil, err
 		}
-		list = append(list, cascade.ReplicaLag(f.MaxLag, pools...))
+		a.close = append(a.close, db.Close)
+		pools = append(pools, db)
 	}
-	for _, query := range f.ThrottleQuery {
-		list = append(list, cascade.QueryThrottle(query))
-	}
-	return list, nil
+	return pools, nil
 }
 
 // openReplica makes a small pool. Its errors have nothing of the DSN in them.

@@ -1,4 +1,4 @@
-package cascade
+package governor
 
 import (
 	"context"
@@ -11,29 +11,27 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
-// Throttle says when workers should wait because the database has more important work.
-// A worker asks each of its throttles once per second at most, between batches and
-// before it claims jobs, and waits until none has a reason; what it holds it keeps. If a
-// throttle fails, the worker waits as well, shows why, and asks again after 5 seconds; no job
-// fails for it.
-type Throttle struct {
-	// Reason says in a few words why to wait, and "" to go on. db is the worker's pool. It must return soon
-	// after ctx ends, which is in 2 seconds for all throttles together, or a quarter of the lease. It may be
-	// called by several workers at once.
-	Reason func(ctx context.Context, db *sql.DB) (string, error)
-
-	kind string // that its reasons are counted as, of those that governor names
+// Throttles are those that are set: for as many statements at once, for a lag of the replicas, for queries.
+func Throttles(statements int, lag time.Duration, replicas []*sql.DB, queries []string) (list []Throttle) {
+	if statements > 0 {
+		list = append(list, threadsRunning(statements))
+	}
+	if lag > 0 {
+		list = append(list, lagging(lag, replicas...))
+	}
+	for _, query := range queries {
+		list = append(list, Query(query))
+	}
+	return list
 }
 
-// ThreadsRunning waits while more than most sessions of the server are executing
-// something. The worker's own count: the one that asks, and one for each batch that
-// another worker runs at that moment. One statement, which needs no privilege.
-func ThreadsRunning(most int) Throttle {
-	return Throttle{kind: governor.KindThreads, Reason: func(ctx context.Context, db *sql.DB) (string, error) {
+// threadsRunning waits while more than most sessions of the server are executing something, the one that asks
+// among them. One statement, which needs no privilege.
+func threadsRunning(most int) Throttle {
+	return Throttle{Kind: kindThreads, Reason: func(ctx context.Context, db *sql.DB) (string, error) {
 		var name string
 		var running int
 		if err := onerow.QueryRow(ctx, db, sqlThreads, nil, &name, &running); err != nil {
@@ -56,16 +54,11 @@ type replicaLag struct {
 	form     []atomic.Int32 // which of sqlLag each replica knows
 }
 
-// ReplicaLag waits while one of the replicas is further behind than most, in whole
-// seconds as the server measures it, or does not replicate at all. Give it a pool for
-// each replica; its user needs REPLICATION CLIENT (on MariaDB since 10.5 SLAVE MONITOR).
-// Without a replica it always has a reason. What the server cannot know it cannot say: a
-// replica that lags behind its own source's network shows 0, and one that waits on
-// purpose (MASTER_DELAY, SOURCE_DELAY) is behind by that. A [QueryThrottle] on a
-// heartbeat table is more exact. One statement per replica, one after another.
-func ReplicaLag(most time.Duration, replicas ...*sql.DB) Throttle {
+// lagging waits while one of the replicas is further behind than most, or does not replicate at all.
+// Without a replica it always has a reason. One statement per replica, one after another.
+func lagging(most time.Duration, replicas ...*sql.DB) Throttle {
 	t := &replicaLag{most: most, replicas: replicas, form: make([]atomic.Int32, len(replicas))}
-	return Throttle{kind: governor.KindLag, Reason: t.reason}
+	return Throttle{Kind: kindLag, Reason: t.reason}
 }
 
 // sqlLag are the ways to ask: MariaDB's for all of its connections; MySQL's since 8.0.22,
@@ -138,12 +131,10 @@ func (t *replicaLag) lag(ctx context.Context, replica *sql.DB, query string) (re
 	return reason, err
 }
 
-// QueryThrottle asks the application's own query: one row of one column. No row, NULL,
-// an empty text and '0' mean to go on, anything else is the reason to wait. It runs on the worker's
-// pool in a read-only transaction of its own and gets 2 seconds; the server itself may go
-// on with it for longer, so it should be a quick one. Three statements.
-func QueryThrottle(query string) Throttle {
-	return Throttle{kind: governor.KindQuery, Reason: func(ctx context.Context, db *sql.DB) (string, error) {
+// Query asks the application's own query: one row of one column. No row, NULL, an empty text and '0' mean to
+// go on, anything else is the reason to wait. Three statements.
+func Query(query string) Throttle {
+	return Throttle{Kind: kindQuery, Reason: func(ctx context.Context, db *sql.DB) (string, error) {
 		return askQuery(ctx, db, query)
 	}}
 }
