@@ -94,7 +94,7 @@ func costsOfTrash(c *cost.Costs, work working) {
 	back := func(want error, rows int64) func(ctx context.Context, db *sql.DB) error {
 		return func(ctx context.Context, db *sql.DB) error {
 			p, err := recover.Rows(ctx, db, grove, job, recover.Options{})
-			if err == nil && p.Seen() != rows {
+			if err == nil && p.Seen != rows {
 				err = fmt.Errorf("%+v", p)
 			}
 			return is(err, want)

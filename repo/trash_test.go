@@ -120,7 +120,7 @@ func TestRestoreOvertaken(t *testing.T) {
 	del := must(r.projects.Delete(ctx, db, project.ID))
 	work()
 	_, _, err := recover.Job(ctx, db, kept, del.JobID, recover.Options{Batch: 1, OnBatch: func(ctx context.Context, p recover.Progress) error {
-		if p.Seen() == 1 { // the root is there again, hidden
+		if p.Seen == 1 { // the root is there again, hidden
 			must(r.projects.Delete(ctx, db, project.ID))
 		}
 		return nil

@@ -98,5 +98,5 @@ func restoreText(r restoring) string {
 	case r.Total == 0:
 		return "begins"
 	}
-	return fmt.Sprintf("%s of %s (%d%%)", output.Grouped(r.Seen()), output.Plural(r.Total, "row"), 100*r.Seen()/r.Total)
+	return fmt.Sprintf("%s of %s (%d%%)", output.Grouped(r.Seen), output.Plural(r.Total, "row"), 100*r.Seen/r.Total)
 }

@@ -26,6 +26,8 @@ type Progress struct {
 	Resource, ResourceID string
 	// Total is how many rows and cut references were in the trash when it began.
 	Total int64
+	// Seen is how many of them were tried: the sum of the next five.
+	Seen int64
 	// Rows are back, References are set again. Changed are references that somebody has set since, or whose
 	// row is gone: they stay as they are.
 	Rows, References, Changed int64
@@ -50,11 +52,6 @@ type Missing struct {
 	// Column says that the rows come back without the values of this column.
 	Column string `json:"column,omitempty"`
 	Why    string `json:"why"`
-}
-
-// Seen is how many rows and references were tried.
-func (p Progress) Seen() int64 {
-	return p.Rows + p.References + p.Changed + p.Stuck + p.Removed
 }
 
 // Options say how a restore works.
@@ -191,6 +188,7 @@ func (r *restoring) look(ctx context.Context, db onerow.DB, before bool) error {
 }
 
 func (r *restoring) add(t restore.Outcome) {
+	r.p.Seen += t.Rows + t.References + t.Changed + t.Stuck + t.Removed
 	r.p.Rows += t.Rows
 	r.p.References += t.References
 	r.p.Changed += t.Changed

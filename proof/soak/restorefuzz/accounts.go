@@ -113,8 +113,8 @@ func (t *trial) sums() func(node string) *account {
 
 // dryRun judges what was told before.
 func (t *trial) dryRun(found func(kind, format string, args ...any)) {
-	if t.dry.Total != t.copies.live || !t.cut && t.told.Seen() != t.copies.live {
-		found(brokenDry, "%d are in the trash, %d tried: %+v", t.copies.live, t.told.Seen(), t.dry)
+	if t.dry.Total != t.copies.live || !t.cut && t.told.Seen != t.copies.live {
+		found(brokenDry, "%d are in the trash, %d tried: %+v", t.copies.live, t.told.Seen, t.dry)
 	}
 	if t.dry.RootMissing != "" && t.told.RootMissing == "" {
 		found(brokenDry, "the root is back, told was %q", t.dry.RootMissing)

@@ -33,7 +33,7 @@ func good() *trial {
 		root: root, refs: map[schematest.Name][]schematest.Ref{leaf: up(schema.OnDeleteDelete), loose: up(schema.OnDeleteDetach)},
 		before: before, after: after, start: after, end: maps.Clone(before), taken: map[schematest.Name]bool{}, unkept: map[string]bool{},
 		copies: copies{rows: map[schematest.Name]bool{root: true, leaf: true}, live: 3},
-		dry:    recover.Progress{Total: 3}, told: recover.Progress{Rows: 2, References: 1},
+		dry:    recover.Progress{Total: 3}, told: recover.Progress{Seen: 3, Rows: 2, References: 1},
 		report: admin.Report{Job: &queue.Job{State: queue.Restored}, Restored: []admin.Kept{{Table: "t", Rows: 2}}},
 	}
 }
@@ -62,7 +62,7 @@ func TestJudge(t *testing.T) {
 			t.taken[root] = true
 			delete(t.end, root)
 			t.end[loose] = cells("")
-			t.told = recover.Progress{Rows: 1, Stuck: 2, RootMissing: "taken", Missing: []recover.Missing{{Table: "a", Rows: 1, Why: "taken"}, {Table: "c", References: 1, Why: "taken"}}}
+			t.told = recover.Progress{Seen: 3, Rows: 1, Stuck: 2, RootMissing: "taken", Missing: []recover.Missing{{Table: "a", Rows: 1, Why: "taken"}, {Table: "c", References: 1, Why: "taken"}}}
 			t.report.Restored[0].Rows = 1
 		}, []string{brokenBelow}},
 		"it stays":          {func(t *trial) { delete(t.end, leaf); missing(&t.told, "b", 1, "no"); t.report.Restored[0].Rows = 1 }, []string{brokenStays}},

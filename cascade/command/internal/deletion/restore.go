@@ -46,7 +46,7 @@ func (c *Restore) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *s
 	back, p, err := recover.Job(ctx, db, plan, int64(c.Job), recover.Options{Batch: c.Batch,
 		OnBatch: func(ctx context.Context, p recover.Progress) error {
 			show.Say(func() string {
-				return fmt.Sprintf("%s of %s", output.Grouped(p.Seen()), output.Plural(p.Total, "row"))
+				return fmt.Sprintf("%s of %s", output.Grouped(p.Seen), output.Plural(p.Total, "row"))
 			})
 			return pace.Wait(ctx)
 		}})
@@ -119,7 +119,7 @@ func (c *Restore) refused(err error) error {
 
 // restoredSummary says how much is back.
 func restoredSummary(p recover.Progress) string {
-	if p.Seen() == 0 {
+	if p.Seen == 0 {
 		return ""
 	}
 	line := output.Plural(p.Rows, "row") + " back"
