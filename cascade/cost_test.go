@@ -80,7 +80,6 @@ func TestCosts(t *testing.T) {
 		})
 		c.Source("queue", map[string]string{
 			"'scheduled' AND j.due_at <= UTC": "List looks for jobs whose grace period is over among all that are scheduled",
-			"SELECT COALESCE(SUM(due_at":      "CountDue counts every open job, by an entry of an index for each",
 			"onerow_deletion AS d":            "TestPurgeCost measures the purge of audits",
 		})
 		c.Source("internal/graph", nil)

@@ -42,7 +42,6 @@ func TestStatements(t *testing.T) {
 	takes("List", 2, func() error { _, err := queue.List(ctx, db, queue.ListOptions{}); return err })
 	takes("OpenJobs", 4, func() error { _, err := queue.List(ctx, db, queue.ListOptions{Due: 5, Later: 5}); return err })
 	takes("List of those that ended last, of which there is none", 1, func() error { _, err := queue.List(ctx, db, queue.ListOptions{LastEnded: true, Limit: 5}); return err })
-	takes("CountDue", 1, func() error { _, _, err := queue.CountDue(ctx, db); return err })
 	takes("a round with nothing due", 1, func() error { _, err := w.RunOnce(ctx); return err })
 	takes("Cancel", 5, func() error { return queue.Cancel(ctx, db, "project", "1", d.ID) })
 	takes("Cancel too late", 4, func() error {

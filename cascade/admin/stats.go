@@ -16,6 +16,8 @@ import (
 type Stats struct {
 	// Open is how many jobs are scheduled, held, paused, ready and running.
 	Open map[queue.State]int64 `json:"open"`
+	// Due is how many of them a worker may take now; a running one is due when its lease ends.
+	Due int64 `json:"due"`
 	// OldestAge is for how long the job has been due that is due longest and that no
 	// worker has; 0 if none is.
 	OldestAge time.Duration `json:"oldest_age"`
@@ -34,8 +36,8 @@ type Stats struct {
 
 // sqlStats reads in one snapshot: the open jobs, by the index due; the dead ones and leftovers, by the
 // archive's index (state, id); the parked rows, by theirs; the workers; the switch, and what is paused.
-const sqlStats = `SELECT CASE WHEN state = 'scheduled' AND due_at <= UTC_TIMESTAMP(6) THEN 'ready' ELSE state END AS what, COUNT(*), NULL
-  FROM onerow_job FORCE INDEX (due) GROUP BY what
+const sqlStats = `SELECT CASE WHEN state = 'scheduled' AND due_at <= UTC_TIMESTAMP(6) THEN 'ready' ELSE state END AS what, COUNT(*), IF(due_at <= UTC_TIMESTAMP(6), 'due', NULL) AS is_due
+  FROM onerow_job FORCE INDEX (due) GROUP BY what, is_due
 UNION ALL SELECT 'oldest', TIMESTAMPDIFF(MICROSECOND, MIN(due_at), UTC_TIMESTAMP(6)), NULL
   FROM (SELECT MIN(due_at) AS due_at FROM onerow_job FORCE INDEX (due) GROUP BY resource) AS first WHERE due_at <= UTC_TIMESTAMP(6)
 UNION ALL SELECT 'dead', COUNT(*), NULL FROM onerow_job_archive FORCE INDEX (state) WHERE state = 'dead'
@@ -74,7 +76,10 @@ func ReadStats(ctx context.Context, db onerow.DB) (Stats, error) {
 				s.Resources = append(s.Resources, PauseState{On: true, Resource: resource, Reason: text.String, Since: dbtime.At(n)})
 				break
 			}
-			s.Open[queue.State(what)] = n.Int64
+			s.Open[queue.State(what)] += n.Int64
+			if text.String == "due" {
+				s.Due += n.Int64
+			}
 		}
 		return nil
 	})

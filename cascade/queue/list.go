@@ -179,15 +179,3 @@ func openJobs(ctx context.Context, db onerow.DB, due, later int) ([]Job, error) 
 	})
 	return jobs, err
 }
-
-// sqlCountDue reads an entry of the index due for each open job.
-const sqlCountDue = `SELECT COALESCE(SUM(due_at <= UTC_TIMESTAMP(6)), 0), COUNT(*) FROM onerow_job FORCE INDEX (due)`
-
-// CountDue counts the open jobs that are due, and the others. A running job is due when its lease ends. One
-// statement, whose cost grows with the number of open jobs.
-func CountDue(ctx context.Context, db onerow.DB) (due, later int, err error) {
-	if err := onerow.QueryRow(ctx, db, sqlCountDue, nil, &due, &later); err != nil {
-		return 0, 0, fmt.Errorf("cascade: count the queue: %w", err)
-	}
-	return due, later - due, nil
-}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/command/internal/operate"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
@@ -30,7 +31,7 @@ func (c *Drain) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 	if err != nil {
 		return err
 	}
-	due, later, err := queue.CountDue(ctx, w.DB)
+	due, later, err := countDue(ctx, w.DB)
 	if err != nil {
 		return err
 	}
@@ -46,7 +47,7 @@ func (c *Drain) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 	drained := w.Drain(ctx)
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	due, later, counted := queue.CountDue(after, w.DB)
+	due, later, counted := countDue(after, w.DB)
 	sum := show.sum()
 	line := sum.summary(time.Since(begin), due, later, counted == nil) + pausedNote(after, w.DB, due+later)
 	if err := errors.Join(drained, a.Say("%s", line), counted); err != nil {
@@ -59,6 +60,15 @@ func (c *Drain) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 		return fmt.Errorf("%s ended with leftovers: see %s parked list", output.Plural(sum.left, "job"), output.ProgramName)
 	}
 	return nil
+}
+
+// countDue counts the open jobs that are due, and the others.
+func countDue(ctx context.Context, db onerow.DB) (due, later int, err error) {
+	stats, err := admin.ReadStats(ctx, db)
+	for _, n := range stats.Open {
+		later += int(n)
+	}
+	return int(stats.Due), later - int(stats.Due), err
 }
 
 // pausedNote says what is paused, and why, behind the count of jobs that were not worked; empty: nothing is.
