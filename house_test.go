@@ -53,7 +53,7 @@ var floors = [][]string{
 	{"cascade/internal/governor", "cascade/internal/graph"},
 	{"cascade/internal/trash"},
 	{"cascade/internal/work"},
-	{"cascade/internal/restore"},
+	{"cascade/internal/restore", "cascade/internal/retain"},
 	{"cascade"},
 	// Operators: what is there, what would go, what comes back.
 	{"cascade/inspect", "cascade/admin", "cascade/recover"},

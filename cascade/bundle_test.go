@@ -116,9 +116,9 @@ func TestTogetherDue(t *testing.T) {
 			for _, table := range []string{"project", "project_archive"} {
 				dbtest.Exec(t, db, "UPDATE "+table+" SET created_at = UTC_TIMESTAMP(6) - INTERVAL 91 DAY")
 			}
-			r := retainer(t, db, plan)
+			r := retainer(db, plan)
 			for end := false; !end; {
-				end = retain(t, r, "project").End
+				end = stepOf(t, db, r, "project").End
 			}
 			for _, stmt := range []string{
 				"UPDATE project SET created_at = UTC_TIMESTAMP(6) - INTERVAL 9 DAY WHERE id = 2",

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/internal/retain"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -28,19 +30,15 @@ func crowdAttic(t *testing.T, dsn string, rows int) {
 	}
 }
 
-func costsOfRetention(c *cost.Costs, work working, graphs map[string]*Retainer) {
-	step := func(resource string, want Retained) func(ctx context.Context, db *sql.DB) error {
+func costsOfRetention(c *cost.Costs, work working, graphs map[string]*graph.Graph) {
+	step := func(resource string, want retain.Done) func(ctx context.Context, db *sql.DB) error {
 		want.Resource = resource
 		return func(ctx context.Context, db *sql.DB) error {
-			r, err := NewRetainer(db, attic())
-			if err != nil {
-				return err
-			}
 			var name string
 			if err := db.QueryRowContext(ctx, "SELECT DATABASE()").Scan(&name); err != nil {
 				return err
 			}
-			r.graphs.graph, r.graphs.read = graphs[name].graphs.graph, graphs[name].graphs.read
+			r := retain.New(db, attic(), func(context.Context) (*graph.Graph, error) { return graphs[name], nil })
 			done, err := r.Step(ctx, resource, true)
 			if err == nil && done != want {
 				err = fmt.Errorf("%+v, want %+v", done, want)
@@ -53,11 +51,11 @@ func costsOfRetention(c *cost.Costs, work working, graphs map[string]*Retainer) 
 			return errors.Join(err, derr, drerr)
 		}
 	}
-	c.Call("retention", step("visit", Retained{Queued: 5, End: true}))
-	c.Call("retention, too early", step("visit", Retained{Early: true}))
-	c.Call("retention of TIMESTAMP", step("ping", Retained{Queued: 5, End: true}))
+	c.Call("retention", step("visit", retain.Done{Queued: 5, End: true}))
+	c.Call("retention, too early", step("visit", retain.Done{Early: true}))
+	c.Call("retention of TIMESTAMP", step("ping", retain.Done{Queued: 5, End: true}))
 	c.Call("retention, again", func(ctx context.Context, db *sql.DB) error {
-		return errors.Join(execAll(ctx, db, "UPDATE onerow_retention SET next_at = UTC_TIMESTAMP(6) WHERE resource = 'ping'"), step("ping", Retained{Passed: 5, End: true})(ctx, db))
+		return errors.Join(execAll(ctx, db, "UPDATE onerow_retention SET next_at = UTC_TIMESTAMP(6) WHERE resource = 'ping'"), step("ping", retain.Done{Passed: 5, End: true})(ctx, db))
 	})
 	c.Call("work what is due", func(ctx context.Context, db *sql.DB) error { return work(ctx, db, attic(), Config{}, 5+5) })
 	c.Call("spare what is not due any more", func(ctx context.Context, db *sql.DB) error {

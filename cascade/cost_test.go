@@ -27,17 +27,16 @@ func TestCosts(t *testing.T) {
 		crowdTrash(t, few, cost.Few)
 		crowdAttic(t, few, cost.Few)
 		crowdAttic(t, many, cost.Many(t))
-		graphs := map[string]*Retainer{}
+		graphs := map[string]*graph.Graph{}
 		crowdTrash(t, many, cost.Many(t))
 		c := cost.Compare(t, few, many, 250) // a purge reads 200 at once
 		for _, dsn := range []string{few, many} {
 			db := dbtest.OpenDSN(t, dsn)
-			r := retainer(t, db, attic())
-			if _, _, err := r.node(t.Context(), "visit"); err != nil {
+			g, err := graph.Read(t.Context(), db, attic())
+			if err != nil {
 				t.Fatal(err)
 			}
-			r.graphs.read = time.Now().Add(24 * time.Hour)
-			graphs[nameOf(t, db)] = r
+			graphs[nameOf(t, db)] = g
 		}
 		maps := map[string]func(*Worker){}
 		for _, dsn := range []string{few, many} {
@@ -83,6 +82,7 @@ func TestCosts(t *testing.T) {
 			"onerow_deletion AS d":            "TestPurgeCost measures the purge of audits",
 		})
 		c.Source("internal/graph", nil)
+		c.Source("internal/retain", nil)
 		c.Source("internal/work", nil)
 		c.Source("internal/trash", nil)
 		c.Source("internal/restore", nil)

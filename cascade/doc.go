@@ -22,6 +22,24 @@
 // may be NULL; so a row that is left over may have lost a reference. A loop without such a column fails the
 // job; the error, and inspect.DryRun, name a row.
 //
+// # Retention
+//
+// Between jobs [Worker.Run] queues the deletion of rows that are old enough, as [schema.Retention] of the
+// plan says; the audit says [queue.FromDue]. What is due is read page by page along an index that begins with
+// the column, never by a scan, and queued at the policy's rate, which all workers keep together. While as
+// many jobs of the resource are due as the policy queues in two seconds, or 100, none is queued: so other
+// deletions do not wait behind it, and the queue does not grow where workers are slower.
+//
+// A row goes only if it is due when its job begins: one that was written since it was found stays, with all
+// that is below it; its job ends as [queue.Cancelled]. From then on it is deleted whatever is written. Nor is
+// a row queued of which a job is dead, or has parked or skipped rows, which a person decides by a retry; nor
+// one of which somebody has taken a deletion back, by undo, restore or cancel, less than Keep ago: it counts
+// as new from then on, as long as that job is kept (400 days, see [queue.PurgeJobs]).
+//
+// Times are the database's clock. A DATETIME or DATE is read in the policy's zone; in an hour that the clock
+// repeats it counts as the second time, so a row may go an hour late there, never early. A DATE is the
+// beginning of its day. Windows say when rows are queued: what is queued by then is deleted.
+//
 // # Guarantees
 //
 //   - What package queue guarantees: a row has at most one open job, and a cancel and a claim exclude each
@@ -69,7 +87,7 @@
 //     turn (Config.Turn) and due again behind them, so a small job does not wait for the end of huge ones.
 //   - What the plan keeps ([schema.Plan].Trash), and a row whose reference is cut, is copied and deleted by
 //     the same keys in one transaction, or stays. Package recover brings it back.
-//   - What a retention asks for ([Retainer]) is deleted only if it is due when its job begins: the look,
+//   - What a retention asks for is deleted only if it is due when its job begins: the look,
 //     under the row's lock, commits with the first batch.
 //   - When the context of [Worker.Run] ends, batches are ended or rolled back and leases given back; Run
 //     returns within two seconds.
@@ -110,7 +128,8 @@
 //
 // BEGIN and COMMIT count. No count grows with the data but by chunks and, in trees of one table, levels.
 //
-//	Retainer    see there; a job of it takes 5 more, 1 for all that go together
+//	retention   1 a second that finds it has to wait; 2 per page of 500 rows, 5 more where rows are queued; a job
+//	            of it takes 5 more, 1 for all that go together
 //	claim       1 when nothing is due, else 6, for Config.ClaimJobs jobs or more; 1 more per so many that are due but
 //	            held by batches that wait for a lock
 //	together    1, then a batch for up to 100 jobs of a resource that were claimed at once and have nothing below but

@@ -34,7 +34,7 @@ type graphCache struct {
 	graph *graph.Graph
 	read  time.Time
 	took  time.Duration
-	plans *plans // nil: who reads it is no worker, and remembers nothing
+	plans plans
 }
 
 // fresh says whether the graph need not be made anew.
@@ -60,9 +60,7 @@ func (a *graphCache) current(ctx context.Context, db *sql.DB, plan schema.Plan) 
 		return nil, err
 	}
 	a.graph, a.read, a.took = made, time.Now(), time.Since(begin)
-	if a.plans != nil {
-		a.plans.remember(ctx, db, made)
-	}
+	a.plans.remember(ctx, db, made)
 	return made, nil
 }
 

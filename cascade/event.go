@@ -28,8 +28,11 @@ type Event struct {
 	// Progress is how far a job is, after each batch and when it ends, as the worker knows it. See
 	// [Config].Progress.
 	Progress *queue.Job
-	// Retained is what a step of a retention did.
-	Retained *Retained
+	// Retained is the resource or table of whose rows a step of the plan's retention has Queued so many;
+	// AllQueued says that it has come to the end of what is due.
+	Retained  string
+	Queued    int
+	AllQueued bool
 	// Throttled is why the worker waits from now on; where it points to an empty text, it goes on. Its kind
 	// stands before the colon: paused, database, threads, lag, query, load or throttle.
 	Throttled *string

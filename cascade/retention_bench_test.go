@@ -23,7 +23,7 @@ func BenchmarkRetention(b *testing.B) {
 				b.StopTimer()
 				dbtest.Exec(b, db, "INSERT INTO ping (host, id, at) "+cost.Numbers(rows)+"SELECT 'a', i, '2020-01-01' FROM numbers")
 				b.StartTimer()
-				if done := retain(b, retainer(b, db, plan), "ping"); done.Queued != rows {
+				if done := stepOf(b, db, retainer(db, plan), "ping"); done.Queued != rows {
 					b.Fatalf("%+v", done)
 				}
 				drain(b, w)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/internal/retain"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/mysqlerr"
@@ -35,17 +37,13 @@ func atticCalls(t *testing.T, dsn string, rate float64) (step, work call) {
 	t.Helper()
 	ready, plan := mapped(t, dsn, attic()), attic()
 	plan.Tables[0].Retention.Rate = rate
-	known := retainer(t, dbtest.OpenDSN(t, dsn), plan)
-	if _, _, err := known.node(t.Context(), "visit"); err != nil {
+	known, err := graph.Read(t.Context(), dbtest.OpenDSN(t, dsn), plan)
+	if err != nil {
 		t.Fatal(err)
 	}
 	step = func(ctx context.Context, db *sql.DB) error {
-		r, err := NewRetainer(db, plan)
-		if err != nil {
-			return err
-		}
-		r.graphs.graph, r.graphs.read = known.graphs.graph, time.Now().Add(24*time.Hour)
-		_, err = r.Step(ctx, "visit", true)
+		r := retain.New(db, plan, func(context.Context) (*graph.Graph, error) { return known, nil })
+		_, err := r.Step(ctx, "visit", true)
 		return err
 	}
 	work = func(ctx context.Context, db *sql.DB) error {

@@ -32,9 +32,9 @@ func TestRetentionInRun(t *testing.T) {
 			return "busy", nil
 		},
 		OnEvent: func(e Event) {
-			if done := e.Retained; done != nil && done.Resource == "visit" {
+			if e.Retained == "visit" {
 				steps.Add(1)
-				queued.Add(int64(done.Queued))
+				queued.Add(int64(e.Queued))
 			}
 		}})
 	if err != nil {

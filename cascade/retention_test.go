@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/internal/retain"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -68,23 +70,19 @@ func visit(t testing.TB, db *sql.DB, id int64, ago time.Duration) {
 	dbtest.Exec(t, db, "INSERT INTO step (visit) VALUES (?), (?)", id, id)
 }
 
-func retainer(t testing.TB, db *sql.DB, plan schema.Plan) *Retainer {
-	t.Helper()
-	r, err := NewRetainer(db, plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+// retainer reads the catalog anew for each step.
+func retainer(db *sql.DB, plan schema.Plan) *retain.Retainer {
+	return retain.New(db, plan, func(ctx context.Context) (*graph.Graph, error) { return graph.Read(ctx, db, plan) })
 }
 
-// retain takes a step, and has the next one not wait for its turn.
-func retain(t testing.TB, r *Retainer, resource string) Retained {
+// stepOf takes a step, and has the next one not wait for its turn.
+func stepOf(t testing.TB, db *sql.DB, r *retain.Retainer, resource string) retain.Done {
 	t.Helper()
 	done, err := r.Step(t.Context(), resource, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dbtest.Exec(t, r.db, "UPDATE onerow_retention SET next_at = UTC_TIMESTAMP(6)")
+	dbtest.Exec(t, db, "UPDATE onerow_retention SET next_at = UTC_TIMESTAMP(6)")
 	return done
 }
 
@@ -142,7 +140,7 @@ func TestRetention(t *testing.T) {
 		for id, ago := range []time.Duration{ninety + 2*hour, ninety - minute} { // two hours are more than any hour that comes twice
 			dbtest.Exec(t, db, "INSERT INTO `call` VALUES (?, ?)", id+1, at.Add(-ago).In(berlin).Format(time.DateTime))
 		}
-		r := retainer(t, db, plan)
+		r := retainer(db, plan)
 		for name, want := range map[string]int{"visit": 2, "ping": 1, "meal": 2, "call": 1} {
 			due, err := r.Due(t.Context(), name, 10)
 			if err != nil || due.Due != int64(want) || !due.Open || due.Oldest == "" {
@@ -152,10 +150,10 @@ func TestRetention(t *testing.T) {
 			if passed, err := r.DryRun(t.Context(), name, func(string, string) error { would++; return nil }); err != nil || would != want || passed != 0 {
 				t.Errorf("%s: a dry run says %d, %d, %v", name, would, passed, err)
 			}
-			if done := retain(t, r, name); done.Queued != want || !done.End {
+			if done := stepOf(t, db, r, name); done.Queued != want || !done.End {
 				t.Errorf("%s: %+v, want %d", name, done, want)
 			}
-			if done := retain(t, r, name); done.Queued != 0 || done.Passed != want || !done.End {
+			if done := stepOf(t, db, r, name); done.Queued != 0 || done.Passed != want || !done.End {
 				t.Errorf("%s again: %+v", name, done)
 			}
 		}
@@ -195,13 +193,13 @@ func TestRetentionUndated(t *testing.T) {
 			if err := lax.Close(); err != nil {
 				t.Fatal(err)
 			}
-			r := retainer(t, db, plan)
+			r := retainer(db, plan)
 			for name, want := range map[string][2]int64{"visit": {3, 3}, "meal": {1, 3}} {
 				due, err := r.Due(ctx, name, 10)
 				if err != nil || due.Due != want[0] || due.Undated != want[1] || !strings.HasPrefix(due.Oldest, "2020-") || strings.Contains(due.Oldest, "-00") {
 					t.Errorf("%s: %+v, %v", name, due, err)
 				}
-				if done := retain(t, r, name); done.Queued != int(want[0]) {
+				if done := stepOf(t, db, r, name); done.Queued != int(want[0]) {
 					t.Errorf("%s: %+v, want %d", name, done, want[0])
 				}
 			}
@@ -227,8 +225,8 @@ func TestRetentionLooksAgain(t *testing.T) {
 	for id := range int64(3) {
 		visit(t, db, id+1, ninety+time.Minute)
 	}
-	r := retainer(t, db, plan)
-	if done := retain(t, r, "visit"); done.Queued != 3 {
+	r := retainer(db, plan)
+	if done := stepOf(t, db, r, "visit"); done.Queued != 3 {
 		t.Fatalf("%+v", done)
 	}
 	dbtest.Exec(t, db, "UPDATE visit SET seen_at = UTC_TIMESTAMP(6) WHERE id = 1")
@@ -242,7 +240,7 @@ func TestRetentionLooksAgain(t *testing.T) {
 		t.Errorf("%+v", job)
 	}
 	dbtest.Exec(t, db, "UPDATE visit SET seen_at = UTC_TIMESTAMP(6) - INTERVAL 91 DAY WHERE id = 1")
-	if done := retain(t, r, "visit"); done.Queued != 1 {
+	if done := stepOf(t, db, r, "visit"); done.Queued != 1 {
 		t.Errorf("when it is due again: %+v", done)
 	}
 	drain(t, atticWorker(t, db, plan))
@@ -258,7 +256,7 @@ func TestRetentionWaitsForWriters(t *testing.T) {
 			t.Parallel()
 			db, plan := openAttic(t, opts...), attic()
 			visit(t, db, 1, ninety+time.Minute)
-			retain(t, retainer(t, db, plan), "visit")
+			stepOf(t, db, retainer(db, plan), "visit")
 			tx, err := db.BeginTx(t.Context(), nil)
 			if err != nil {
 				t.Fatal(err)
@@ -305,7 +303,7 @@ func TestRetentionOfThePlan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db, plan := openAttic(t), attic()
 			visit(t, db, 1, ninety+time.Minute)
-			retain(t, retainer(t, db, plan), "visit")
+			stepOf(t, db, retainer(db, plan), "visit")
 			plan = attic()
 			c.change(&plan, db)
 			drain(t, atticWorker(t, db, plan))
@@ -335,8 +333,8 @@ VALUES (?, 'visit', ?, 1, ?, UTC_TIMESTAMP(6), 1, 1, 0, ?, UTC_TIMESTAMP(6), UTC
 	ended(3, "cancelled", "89 DAY", "")
 	ended(4, "cancelled", "91 DAY", "")
 	ended(5, "cancelled", "1 HOUR", "retention: the row is not due any more")
-	r, w := retainer(t, db, plan), atticWorker(t, db, plan)
-	if done := retain(t, r, "visit"); done.Queued != 3 || done.Passed != 3 {
+	r, w := retainer(db, plan), atticWorker(t, db, plan)
+	if done := stepOf(t, db, r, "visit"); done.Queued != 3 || done.Passed != 3 {
 		t.Errorf("%+v", done)
 	}
 	drain(t, w)
@@ -348,7 +346,7 @@ VALUES (?, 'visit', ?, 1, ?, UTC_TIMESTAMP(6), 1, 1, 0, ?, UTC_TIMESTAMP(6), UTC
 	if _, err := recover.Rows(t.Context(), db, plan, job, recover.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if done := retain(t, r, "visit"); done.Queued != 0 { // the job is held
+	if done := stepOf(t, db, r, "visit"); done.Queued != 0 { // the job is held
 		t.Errorf("while rows come back: %+v", done)
 	}
 	if got := get(t, db, job); got.State != queue.Held {
@@ -357,7 +355,7 @@ VALUES (?, 'visit', ?, 1, ?, UTC_TIMESTAMP(6), 1, 1, 0, ?, UTC_TIMESTAMP(6), UTC
 	if err := queue.Cancel(t.Context(), db, "visit", "6", get(t, db, job).DeletionID); err != nil {
 		t.Fatal(err)
 	}
-	if done := retain(t, r, "visit"); done.Queued != 0 || done.Passed != 4 {
+	if done := stepOf(t, db, r, "visit"); done.Queued != 0 || done.Passed != 4 {
 		t.Errorf("after it came back: %+v", done)
 	}
 	// A look that was too early does not matter: the job looks itself.
@@ -369,7 +367,7 @@ VALUES (?, 'visit', ?, 1, ?, UTC_TIMESTAMP(6), 1, 1, 0, ?, UTC_TIMESTAMP(6), UTC
 		t.Errorf("left are %s", got)
 	}
 	dbtest.Exec(t, db, "UPDATE onerow_job_archive SET finished_at = finished_at - INTERVAL 91 DAY WHERE resource_id = '6'")
-	if done := retain(t, r, "visit"); done.Queued != 1 {
+	if done := stepOf(t, db, r, "visit"); done.Queued != 1 {
 		t.Errorf("when it is old again: %+v", done)
 	}
 	drain(t, w)
@@ -398,11 +396,11 @@ func TestRetentionPages(t *testing.T) {
 		}
 	}
 	insert(1, 1601)
-	r := retainer(t, db, plan)
+	r := retainer(db, plan)
 	for _, name := range []string{"visit", "ping"} {
 		var queued []int
 		for end := false; !end; {
-			done := retain(t, r, name)
+			done := stepOf(t, db, r, name)
 			queued, end = append(queued, done.Queued), done.End
 			dbtest.Exec(t, db, "UPDATE onerow_job SET due_at = due_at + INTERVAL 1 DAY WHERE due_at < UTC_TIMESTAMP(6) + INTERVAL 1 HOUR") // nobody works them
 		}
@@ -416,7 +414,7 @@ func TestRetentionPages(t *testing.T) {
 	insert(1601, 1701)
 	queued := 0
 	for end := false; !end; {
-		done := retain(t, r, "visit")
+		done := stepOf(t, db, r, "visit")
 		queued, end = queued+done.Queued, done.End
 	}
 	if queued != 100 {
@@ -433,7 +431,7 @@ func TestRetentionTurns(t *testing.T) {
 	for id := range int64(5) {
 		visit(t, db, id+1, ninety+time.Minute)
 	}
-	step := func(r *Retainer, now bool) Retained {
+	step := func(r *retain.Retainer, now bool) retain.Done {
 		t.Helper()
 		done, err := r.Step(t.Context(), "visit", now)
 		if err != nil {
@@ -441,7 +439,7 @@ func TestRetentionTurns(t *testing.T) {
 		}
 		return done
 	}
-	a, b := retainer(t, db, plan), retainer(t, db, plan)
+	a, b := retainer(db, plan), retainer(db, plan)
 	if first, second := step(a, false), step(b, false); first.Queued != 1 || second.Queued != 0 || !second.Early {
 		t.Errorf("%+v, then %+v", first, second)
 	}
@@ -454,7 +452,7 @@ func TestRetentionTurns(t *testing.T) {
 	}
 	dbtest.Exec(t, db, "UPDATE onerow_retention SET next_at = UTC_TIMESTAMP(6)")
 	var rows []string
-	for id := range retentionOpen - 2 {
+	for id := range 100 - 2 {
 		rows = append(rows, fmt.Sprintf("('visit', 'x%d', 1, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))", id))
 	}
 	dbtest.Exec(t, db, "INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at) VALUES "+strings.Join(rows, ", "))
@@ -468,7 +466,7 @@ func TestRetentionTurns(t *testing.T) {
 	}
 	tomorrow := time.UnixMicro(now).UTC().AddDate(0, 0, 2).Weekday().String()[:3]
 	policy.Windows = []string{tomorrow + " 02:00-03:00"}
-	closed := retainer(t, db, plan)
+	closed := retainer(db, plan)
 	if done := step(closed, false); done.Queued != 0 || !done.Closed || done.Next.Hour() != 2 {
 		t.Errorf("%+v", done)
 	}
@@ -479,7 +477,7 @@ func TestRetentionTurns(t *testing.T) {
 		t.Error(err)
 	}
 	dbtest.Exec(t, db, "ALTER TABLE visit DROP KEY seen")
-	if _, err := retainer(t, db, plan).Step(t.Context(), "visit", true); err == nil || !strings.Contains(err.Error(), `no index of "visit" begins with "seen_at"`) {
+	if _, err := retainer(db, plan).Step(t.Context(), "visit", true); err == nil || !strings.Contains(err.Error(), `no index of "visit" begins with "seen_at"`) {
 		t.Error(err)
 	}
 	visit(t, db, 9, 0)
@@ -516,9 +514,9 @@ func TestRetentionOfResources(t *testing.T) {
 			const old = " = UTC_TIMESTAMP(6) - INTERVAL 91 DAY"
 			dbtest.Exec(t, db, "UPDATE project SET created_at"+old+" WHERE id = 1")
 			dbtest.Exec(t, db, "UPDATE project_archive SET created_at"+old+", archived_at"+old+" WHERE id IN (11, 12)")
-			r := retainer(t, db, plan)
+			r := retainer(db, plan)
 			for end := false; !end; {
-				end = retain(t, r, "project").End
+				end = stepOf(t, db, r, "project").End
 			}
 			w, err := NewWorker(db, plan, Config{Assets: &shelf{}})
 			if err != nil {
@@ -562,7 +560,7 @@ func TestRetentionOfWhatMoved(t *testing.T) {
 			project(t, db, 1)
 			grow(t, db, 1, 1, 1, 1, 1)
 			dbtest.Exec(t, db, "UPDATE project SET created_at = '2020-01-01'")
-			if done := retain(t, retainer(t, db, plan), "project"); done.Queued != 1 {
+			if done := stepOf(t, db, retainer(db, plan), "project"); done.Queued != 1 {
 				t.Fatalf("%+v", done)
 			}
 			insert(t, db, "project_archive", map[string]any{"id": 1, "user_id": 7})

@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/backoff"
 	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/governor"
+	"github.com/onerow/onerow/cascade/internal/retain"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/settings"
 	"github.com/onerow/onerow/schema"
@@ -30,7 +31,7 @@ type Worker struct {
 	setbacks   setbacks
 	telling    sync.Mutex // one call of OnEvent at a time
 	retaining  sync.Mutex // one loop uses the retainer at a time
-	retainer   *Retainer
+	retainer   *retain.Retainer
 	retained   time.Time    // when it was used last
 	loops      atomic.Int32 // of slotted, that run
 	more       atomic.Int32 // how many jobs the next claim takes, if that is more than Config.ClaimJobs
@@ -51,16 +52,13 @@ func NewWorker(db *sql.DB, plan schema.Plan, c Config) (*Worker, error) {
 			return nil, fmt.Errorf("%w: the column %q of %q names assets, so Assets must say how to delete them", queue.ErrInvalid, n.Asset, n.Name)
 		}
 	}
-	retainer, err := NewRetainer(db, plan)
-	if err != nil {
-		return nil, err
-	}
 	throttles := governor.Throttles(c.MaxThreadsRunning, c.MaxLag, c.Replicas, c.ThrottleQueries)
 	if c.Throttle != nil {
 		throttles = append(throttles, governor.Throttle{Reason: c.Throttle})
 	}
 	g := governor.New(db, c.Name, c.Lease, throttles, c.Load)
-	w := &Worker{db: db, plan: plan, cfg: c, graphCache: &graphCache{plans: &plans{}}, pace: governor.NewPace(c.Target, c.Batch), governor: g, retainer: retainer}
+	w := &Worker{db: db, plan: plan, cfg: c, graphCache: &graphCache{}, pace: governor.NewPace(c.Target, c.Batch), governor: g}
+	w.retainer = retain.New(db, plan, w.current)
 	g.Log = c.Log
 	g.Loops = func() int { return int(w.loops.Load()) }
 	g.Throttled = func(reason string) { w.tell(Event{Throttled: &reason}) }
@@ -74,8 +72,8 @@ const (
 )
 
 // Run works the queue until ctx ends; then it ends or rolls back the current batches, gives its leases back
-// and returns nil, within two seconds. Between jobs it queues what is due by the retentions of the plan, as a
-// [Retainer] does, a step of each per second at most. A setting of the server or the session under which a
+// and returns nil, within two seconds. Between jobs it queues what is due by the retentions of the plan, a
+// step of each per second at most. A setting of the server or the session under which a
 // promise cannot hold ends it at the start, see pool.Check, unless it is only that the server takes no
 // writes: it may be promoted any moment. Nothing else does: errors are logged, and while the database cannot
 // be reached or refuses for its own state ([queue.IsServerState]), the plan does not fit it, the switch is on
@@ -130,12 +128,14 @@ const retainEvery = time.Second
 
 // retain takes a step of the plan's retentions if it is time and no other loop does.
 func (w *Worker) retain(ctx context.Context) {
-	if len(w.retainer.ways) == 0 || !w.retaining.TryLock() {
+	if len(w.retainer.Names()) == 0 || !w.retaining.TryLock() {
 		return
 	}
 	defer w.retaining.Unlock()
 	if time.Since(w.retained) >= retainEvery {
-		w.retainer.stepAll(ctx, w.cfg.Log, func(done Retained) { w.tell(Event{Retained: &done}) })
+		w.retainer.StepAll(ctx, w.cfg.Log, func(done retain.Done) {
+			w.tell(Event{Retained: done.Resource, Queued: done.Queued, AllQueued: done.End})
+		})
 		w.retained = time.Now()
 	}
 }

@@ -37,7 +37,7 @@ type Deletion struct {
 const FromOperator = "operator"
 
 // FromDue is what [Deletion].From says where the plan's retention asks for the deletion, see
-// cascade.Retainer. Its job takes the row away wherever it is, if it is due still when the job begins.
+// package cascade. Its job takes the row away wherever it is, if it is due still when the job begins.
 const FromDue = "due"
 
 // maxResource is how many bytes the name of a resource may have, and maxFrom how many [Deletion].From.

@@ -7,7 +7,7 @@ var retentionBugs = []bug{
 	{"what somebody brought back goes again at once", "./cascade", "TestRetentionPassesBy", []change{{"cascade/internal/work/due.go", "case back > 0 &&", "case back < 0 &&"}}},
 	{"a row that comes back from the trash is queued again", "./cascade", "TestInterleaveRetention", []change{{"cascade/queue/enqueue_rows.go",
 		"sqlLeaveOpen = ` ON DUPLICATE KEY UPDATE batch_seq = batch_seq + 1`", "sqlLeaveOpen = sqlMerge"}}},
-	{"each worker has a rate of its own", "./cascade", "TestInterleaveRetention", []change{{"cascade/retention.go", "WHERE resource = ? AND next_at <= UTC_TIMESTAMP(6)`", "WHERE resource = ? AND 1 = 1`"}}},
+	{"each worker has a rate of its own", "./cascade", "TestInterleaveRetention", []change{{"cascade/internal/retain/retain.go", "WHERE resource = ? AND next_at <= UTC_TIMESTAMP(6)`", "WHERE resource = ? AND 1 = 1`"}}},
 	{"rows of the same time are passed over behind a page", "./cascade", "TestRetentionPages", []change{{"cascade/internal/graph/due.go",
 		` OR " + d.column + " = " + at + " AND " + d.rest.After("", after.rest)`, `"`}}},
 	{"a time that comes twice is taken for the first", "./schema", "TestLatest", []change{{"schema/retention.go", "back > 0 &&", "back < 0 &&"}}},

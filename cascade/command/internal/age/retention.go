@@ -12,9 +12,10 @@ import (
 	"time"
 	_ "time/tzdata" // a plan's zones, wherever the program runs
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/retain"
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
@@ -36,35 +37,36 @@ const mostDue = 10_000
 
 // retained is what retention list prints of a policy.
 type retained struct {
-	cascade.DueRows
+	retain.Rows
 	Policy string `json:"policy"`
 	Error  string `json:"error,omitempty"`
 }
 
-// newRetainer makes what works the plan's policies, of which there is one at least, and names them.
-func newRetainer(plan schema.Plan, db *sql.DB) (r *cascade.Retainer, names []string, err error) {
-	for _, n := range plan.Nodes() {
-		if n.Retention != nil {
-			names = append(names, n.Name)
+// newRetainer makes what works the plan's policies, one at least, by one look at the catalog.
+func newRetainer(ctx context.Context, plan schema.Plan, db *sql.DB) (*retain.Retainer, error) {
+	var known *graph.Graph
+	r := retain.New(db, plan, func(context.Context) (_ *graph.Graph, err error) {
+		if known == nil {
+			known, err = graph.Read(ctx, db, plan)
 		}
+		return known, err
+	})
+	if len(r.Names()) == 0 {
+		return nil, usage.Errorf("the plan has no retention; see %s retention --help", output.ProgramName)
 	}
-	r, err = cascade.NewRetainer(db, plan)
-	if err == nil && len(names) == 0 {
-		err = usage.Errorf("the plan has no retention; see %s retention --help", output.ProgramName)
-	}
-	return r, names, err
+	return r, nil
 }
 
 func (c *retentionListCmd) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
-	r, names, err := newRetainer(plan, db)
+	r, err := newRetainer(ctx, plan, db)
 	if err != nil {
 		return err
 	}
 	var all []retained
 	var errs []error
-	for _, name := range names {
+	for _, name := range r.Names() {
 		due, err := r.Due(ctx, name, mostDue+1)
-		p := retained{DueRows: due, Policy: due.Policy.String()}
+		p := retained{Rows: due, Policy: due.Policy.String()}
 		p.Resource = name
 		if err != nil {
 			p.Policy, p.Error = "", output.OneLine(err.Error())
@@ -105,11 +107,11 @@ type retentionRunCmd struct {
 }
 
 func (c *retentionRunCmd) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
-	r, names, err := newRetainer(plan, db)
+	r, err := newRetainer(ctx, plan, db)
 	if err != nil {
 		return err
 	}
-	do := queueDue
+	do, names := queueDue, r.Names()
 	if c.Resource != "" {
 		names = []string{c.Resource}
 	}
@@ -127,7 +129,7 @@ func (c *retentionRunCmd) Run(ctx context.Context, a *shell.App, plan schema.Pla
 const shownRows = 10
 
 // showDue says how many rows are due, and names the oldest.
-func showDue(ctx context.Context, a *shell.App, r *cascade.Retainer, name string) error {
+func showDue(ctx context.Context, a *shell.App, r *retain.Retainer, name string) error {
 	var rows [][]string
 	n, counter := int64(0), shell.NewCounter(a)
 	passed, err := r.DryRun(ctx, name, func(id, age string) error {
@@ -151,7 +153,7 @@ func passedWords(passed int) string {
 }
 
 // queueDue queues the rows that are due.
-func queueDue(ctx context.Context, a *shell.App, r *cascade.Retainer, name string) error {
+func queueDue(ctx context.Context, a *shell.App, r *retain.Retainer, name string) error {
 	queued, passed, why := int64(0), 0, ""
 	counter := shell.NewCounter(a)
 	for {

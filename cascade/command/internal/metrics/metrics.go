@@ -160,11 +160,11 @@ func (m *Metrics) PurgedRows(kind string, rows int64) {
 // Observe counts an event of the worker.
 func (m *Metrics) Observe(e cascade.Event) {
 	m.Metrics.Observe(e)
-	if done := e.Retained; done != nil {
-		m.retained.WithLabelValues(done.Resource).Add(float64(done.Queued))
-		if done.End {
-			m.looked.WithLabelValues(done.Resource).SetToCurrentTime()
-		}
+	if e.Retained != "" {
+		m.retained.WithLabelValues(e.Retained).Add(float64(e.Queued))
+	}
+	if e.AllQueued {
+		m.looked.WithLabelValues(e.Retained).SetToCurrentTime()
 	}
 }
 

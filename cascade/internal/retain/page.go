@@ -1,4 +1,4 @@
-package cascade
+package retain
 
 import (
 	"context"
@@ -49,7 +49,7 @@ func (r *Retainer) page(ctx context.Context, n *graph.Node, d *graph.Due, at tim
 	return page, err
 }
 
-// sqlDueStays reads, of the rows of a page, those that are not queued, see Retainer: by the unique key
+// sqlDueStays reads, of the rows of a page, those that are not queued, see package cascade: by the unique key
 // one_open, by the archive's index (resource, resource_id), and by one_row's part of each job there. In one
 // statement, so that a job that moves between the two tables is seen in one of them. It only keeps rows from
 // being queued in vain: the constraint and the job's first batch decide.
@@ -77,13 +77,13 @@ func (r *Retainer) staying(ctx context.Context, resource string, ids []string, k
 	return stay, err
 }
 
-// DueRows is what of a policy is due.
-type DueRows struct {
+// Rows is what of a policy is due.
+type Rows struct {
 	Resource string `json:"resource"`
 	// Policy is the plan's.
 	Policy schema.Retention `json:"-"`
 	// Due is how many rows are due, of each table so many at most as were to be counted; those that are not
-	// queued for the reasons that Retainer names are among them.
+	// queued for the reasons that package cascade names are among them.
 	Due int64 `json:"due"`
 	// Undated are rows, of those that were counted, that stay: their date has no month or no day, as
 	// 2020-00-10.
@@ -96,25 +96,24 @@ type DueRows struct {
 	Next time.Time `json:"next,omitzero"`
 }
 
-// Due counts what is due, most rows of each table at most. One statement and one per table, 10 of the catalog
-// each ten seconds.
-func (r *Retainer) Due(ctx context.Context, resource string, most int) (DueRows, error) {
+// Due counts what is due, most rows of each table at most. One statement and one per table.
+func (r *Retainer) Due(ctx context.Context, resource string, most int) (Rows, error) {
 	_, due, err := r.node(ctx, resource)
 	if err != nil {
-		return DueRows{}, err
+		return Rows{}, err
 	}
 	at, err := dbtime.Now(ctx, r.db)
 	if err != nil {
-		return DueRows{}, err
+		return Rows{}, err
 	}
-	rows := DueRows{Resource: resource, Policy: due[0].Policy}
+	rows := Rows{Resource: resource, Policy: due[0].Policy}
 	if rows.Open, rows.Next = rows.Policy.Open(at); rows.Open {
 		rows.Next = time.Time{}
 	}
 	for _, d := range due {
 		n, undated, oldest, err := d.Count(ctx, r.db, at, most)
 		if err != nil {
-			return DueRows{}, err
+			return Rows{}, err
 		}
 		if oldest != "" && (rows.Oldest == "" || oldest < rows.Oldest) {
 			rows.Oldest = oldest

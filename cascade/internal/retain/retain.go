@@ -1,4 +1,10 @@
-package cascade
+// Package retain queues the deletion of rows that are old enough, as [schema.Retention] of the plan says, for
+// a worker between its jobs (see package cascade) and for the command retention. What is due is read page by
+// page along an index that begins with the column, never by a scan, and queued at the policy's rate, which
+// all who do so keep together by the table onerow_retention.
+//
+// Open this package when rows are queued too early, too late, or not at all.
+package retain
 
 import (
 	"context"
@@ -6,7 +12,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/onerow/onerow"
@@ -16,32 +21,12 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// Retainer queues the deletion of rows that are old enough, as [schema.Retention] of the plan says. A worker
-// deletes them with everything below them, as any other row; the audit says [queue.FromDue].
-//
-// What is due is read page by page along an index that begins with the column, never by a scan, and queued at
-// the policy's rate, which all who do so keep together by the table onerow_retention. While as many jobs of
-// the resource are due as the policy queues in two seconds, or 100, none is queued: so other deletions do not
-// wait behind it, and the queue does not grow where workers are slower.
-//
-// The unique key one_open decides that a row has one job. A row goes only if it is due when its job begins,
-// by a look under the row's lock that commits with the job's first batch: one that was written since it was
-// found stays, with all that is below it; its job ends as [queue.Cancelled]. From then on it is deleted
-// whatever is written. Nor is a row queued
-//   - of which a job is dead, or has parked or skipped rows: that a person decides, by a retry;
-//   - of which somebody has taken a deletion back, by undo, restore or cancel, less than Keep ago: it counts
-//     as new from then on, as long as that job is kept (400 days, see [queue.PurgeJobs]).
-//
-// Times are the database's clock. A DATETIME or DATE is read in the policy's zone; in an hour that the clock
-// repeats it counts as the second time, so a row may go an hour late there, never early. A DATE is the
-// beginning of its day. Windows say when rows are queued: what is queued by then is deleted.
-//
-// One goroutine uses a Retainer; there may be many.
+// Retainer works the policies of a plan. One goroutine uses it; there may be many.
 type Retainer struct {
-	db     *sql.DB
-	plan   schema.Plan
-	graphs graphCache
-	ways   map[string]*retention
+	db    *sql.DB
+	graph func(context.Context) (*graph.Graph, error)
+	names []string // the resources and tables that have a policy, in the order of the plan
+	ways  map[string]*retention
 }
 
 // retention is a policy, and how far its rows were looked through.
@@ -51,31 +36,27 @@ type retention struct {
 	rests time.Time // by this process's clock: nothing is looked for before
 }
 
-// NewRetainer checks the plan; it does not use the database. Errors: [schema.ErrInvalidPlan].
-func NewRetainer(db *sql.DB, plan schema.Plan) (*Retainer, error) {
-	if err := plan.Check(); err != nil {
-		return nil, err
-	}
-	r := &Retainer{db: db, plan: plan, ways: map[string]*retention{}}
+// New makes the retainer of a plan that was checked; current reads the graph of the plan. It does not use the
+// database.
+func New(db *sql.DB, plan schema.Plan, current func(context.Context) (*graph.Graph, error)) *Retainer {
+	r := &Retainer{db: db, graph: current, ways: map[string]*retention{}}
 	for _, n := range plan.Nodes() {
 		if n.Retention != nil {
-			r.ways[n.Name] = &retention{}
+			r.names, r.ways[n.Name] = append(r.names, n.Name), &retention{}
 		}
 	}
-	return r, nil
+	return r
 }
 
-// names are the resources and tables that have a policy, in the order of the plan.
-func (r *Retainer) names() []string {
-	return slices.DeleteFunc(r.plan.Names(), func(name string) bool { return r.ways[name] == nil })
-}
+// Names are the resources and tables that have a policy.
+func (r *Retainer) Names() []string { return r.names }
 
-// Retained is what a [Retainer.Step] did.
-type Retained struct {
+// Done is what a [Retainer.Step] did.
+type Done struct {
 	// Resource is the resource or table that the policy is for.
 	Resource string
 	Queued   int // jobs that were made
-	// Passed are rows that are due and were not queued, for the reasons that Retainer names.
+	// Passed are rows that are due and were not queued, for the reasons that package cascade names.
 	Passed int
 	// Closed says that nothing was looked for because the window is closed. Next is when it opens; the zero
 	// time: not within eight days.
@@ -129,8 +110,8 @@ const (
 //
 // Errors: those of the plan, which may have no retention for the resource, and of the database. Statements: 1
 // that finds it has to wait; 2 per page, up to 4 pages of which nothing is queued, and 5 per 500 rows that
-// are; 10 of the catalog each ten seconds.
-func (r *Retainer) Step(ctx context.Context, resource string, now bool) (done Retained, err error) {
+// are; those that read the graph.
+func (r *Retainer) Step(ctx context.Context, resource string, now bool) (done Done, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("cascade: retention of %s: %w", resource, err)
@@ -151,11 +132,11 @@ func (r *Retainer) Step(ctx context.Context, resource string, now bool) (done Re
 	inside, next := due[0].Policy.Open(at)
 	switch {
 	case !inside && !now:
-		return Retained{Resource: resource, Closed: true, Next: next}, nil
+		return Done{Resource: resource, Closed: true, Next: next}, nil
 	case open >= maxOpen:
-		return Retained{Resource: resource, Full: true}, nil
+		return Done{Resource: resource, Full: true}, nil
 	case turn == 1:
-		return Retained{Resource: resource, Early: true}, nil
+		return Done{Resource: resource, Early: true}, nil
 	case turn < 0:
 		if _, err := r.db.ExecContext(ctx, sqlRetentionMade, resource); err != nil {
 			return done, err
@@ -217,9 +198,9 @@ func (r *Retainer) queue(ctx context.Context, resource string, deletions []queue
 // node is the resource with those of its tables whose rows can be due.
 func (r *Retainer) node(ctx context.Context, resource string) (*graph.Node, []*graph.Due, error) {
 	if r.ways[resource] == nil {
-		return nil, nil, fmt.Errorf("the plan has no retention for it: %q; it has some for %q", resource, r.names())
+		return nil, nil, fmt.Errorf("the plan has no retention for it: %q; it has some for %q", resource, r.names)
 	}
-	g, err := r.graphs.current(ctx, r.db, r.plan)
+	g, err := r.graph(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -242,10 +223,10 @@ const (
 	retentionSorry = time.Minute      // after an error
 )
 
-// stepAll takes a step of each policy that does not rest, logs what it queued, and tells it. A policy whose
+// StepAll takes a step of each policy that does not rest, logs what it queued, and tells it. A policy whose
 // rows were all looked through rests for ten seconds, one that has met an error for a minute.
-func (r *Retainer) stepAll(ctx context.Context, log *slog.Logger, tell func(Retained)) {
-	for _, name := range r.names() {
+func (r *Retainer) StepAll(ctx context.Context, log *slog.Logger, tell func(Done)) {
+	for _, name := range r.names {
 		way := r.ways[name]
 		if ctx.Err() != nil || time.Now().Before(way.rests) {
 			continue
