@@ -56,7 +56,6 @@ func (tx *Tx) SQL() *sql.Tx {
 	return within(tx.db)
 }
 
-// within is the *sql.Tx in a handle.
 func within(handle any) *sql.Tx {
 	switch h := handle.(type) {
 	case *sql.Tx:
@@ -97,5 +96,4 @@ type spent struct {
 	err error
 }
 
-// Err is that error.
 func (s spent) Err() error { return s.err }

@@ -63,7 +63,6 @@ SELECT TABLE_NAME, COLUMN_NAME, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME
   FROM information_schema.KEY_COLUMN_USAGE
  WHERE TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_SCHEMA = DATABASE() AND REFERENCED_COLUMN_NAME IS NOT NULL`
 
-// found is a column as information_schema has it.
 type found struct {
 	table, name, dataType string
 	auto                  bool
@@ -71,7 +70,6 @@ type found struct {
 
 func (f found) key() string { return f.table + "." + f.name }
 
-// loadCatalog finds the tables to compare and how.
 func loadCatalog(ctx context.Context, db *sql.DB, w Workflow) ([]*table, error) {
 	var columns []found
 	err := eachRow(ctx, db, sqlColumns, func(rows *sql.Rows) error {

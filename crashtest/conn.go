@@ -100,7 +100,6 @@ func send[R any](ctx context.Context, c *conn, s Statement, run func(ctx context
 	return result, err
 }
 
-// BeginTx begins a transaction.
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	s := Statement{Kind: kindBegin, SQL: "START TRANSACTION"}
 	if opts.ReadOnly {
@@ -110,51 +109,43 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 	return &tx{conn: c, inner: begun}, err
 }
 
-// ExecContext executes a text.
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	return send(ctx, c, Statement{Kind: kindExec, SQL: query}, func(ctx context.Context, query string) (driver.Result, error) {
 		return c.driverConn.ExecContext(ctx, query, args)
 	})
 }
 
-// QueryContext sends a query.
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	return send(ctx, c, Statement{Kind: kindQuery, SQL: query}, func(ctx context.Context, query string) (driver.Rows, error) {
 		return c.driverConn.QueryContext(ctx, query, args)
 	})
 }
 
-// stmt is a prepared statement.
 type stmt struct {
 	driverStmt
 	conn  *conn
 	query string
 }
 
-// ExecContext executes the statement.
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
 	return send(ctx, s.conn, Statement{Kind: kindExec, SQL: s.query, Prepared: true}, func(ctx context.Context, _ string) (driver.Result, error) {
 		return s.driverStmt.ExecContext(ctx, args)
 	})
 }
 
-// QueryContext executes the statement for its rows.
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	return send(ctx, s.conn, Statement{Kind: kindQuery, SQL: s.query, Prepared: true}, func(ctx context.Context, _ string) (driver.Rows, error) {
 		return s.driverStmt.QueryContext(ctx, args)
 	})
 }
 
-// tx is a transaction begun by BeginTx.
 type tx struct {
 	conn  *conn
 	inner driver.Tx
 }
 
-// Commit commits.
 func (t *tx) Commit() error { return t.end(kindCommit, "COMMIT", t.inner.Commit) }
 
-// Rollback rolls back.
 func (t *tx) Rollback() error { return t.end(kindRollback, "ROLLBACK", t.inner.Rollback) }
 
 // end runs with a context of its own: database/sql gives none to COMMIT and ROLLBACK.

@@ -132,7 +132,6 @@ func (c *Connector) end(serverID uint64) {
 	c.open = slices.DeleteFunc(c.open, func(id uint64) bool { return id == serverID })
 }
 
-// openSessions returns the server ids of the open sessions.
 func (c *Connector) openSessions() []uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -90,7 +90,6 @@ func (f *Failures) Error() string {
 	return b.String()
 }
 
-// orNil is the error, nil where nothing failed.
 func (f *Failures) orNil() error {
 	if len(f.List) == 0 {
 		return nil

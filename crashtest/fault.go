@@ -208,12 +208,10 @@ type point struct {
 	Fault             Fault
 }
 
-// String names the point in one line.
 func (p point) String() string {
 	return fmt.Sprintf("fault point %d of %d: statement %d of %d, %s: %s", p.Number, p.Of, p.Index, p.Statements, p.Statement, p.Fault)
 }
 
-// faultsOf lists what can happen to a statement.
 func faultsOf(s Statement) []Fault {
 	faults := []Fault{CutBefore, CutLost, CutAfter, KillBefore, KillAfter, CancelBefore, CancelAfter}
 	switch s.Kind {

@@ -9,7 +9,6 @@ import (
 	"strings"
 )
 
-// racer explores one race.
 type racer struct {
 	*explorer
 	race Race

@@ -15,7 +15,6 @@ import (
 // errUnplayable is a schedule that asks for a step that cannot be made.
 var errUnplayable = errors.New("the schedule cannot be played")
 
-// letterOf is the letter of a copy.
 func letterOf(index int) byte { return "ABC"[index] }
 
 // checkSchedule refuses what is no schedule of so many copies.
@@ -100,7 +99,6 @@ func (r *run) byRule(d decision, last *process) byte {
 	return d.options[0]
 }
 
-// schedule is what was chosen.
 func (r *run) schedule() string {
 	letters := make([]byte, len(r.decisions))
 	for i, d := range r.decisions {

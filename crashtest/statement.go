@@ -7,7 +7,6 @@ import (
 	"github.com/onerow/onerow/internal/sqltext"
 )
 
-// kind says what an execution does to its session.
 type kind string
 
 // The kinds of executions. BEGIN, COMMIT and ROLLBACK are recognised both when database/sql asks for them

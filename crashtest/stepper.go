@@ -75,7 +75,6 @@ func (s *stepper) forget() {
 	}
 }
 
-// arrived follows a process to its next statement.
 func (s *stepper) arrived(p *process, r *request) {
 	if p.phase == stopped {
 		return
@@ -101,7 +100,6 @@ func (s *stepper) returned(p *process, err error) {
 	}
 }
 
-// ended follows a process to its end.
 func (s *stepper) ended(p *process, answers []error, broken error) {
 	if p.phase == stopped {
 		return
@@ -237,17 +235,14 @@ func (s *stepper) look() error {
 	return err
 }
 
-// canGoOn lists the processes that hold a statement.
 func (s *stepper) canGoOn() []*process {
 	return slices.DeleteFunc(slices.Clone(s.procs), func(p *process) bool { return p.phase != parked })
 }
 
-// somebody says whether a process is in the phase.
 func (s *stepper) somebody(in phase) bool {
 	return slices.ContainsFunc(s.procs, func(p *process) bool { return p.phase == in })
 }
 
-// step lets the next statement of a process go.
 func (s *stepper) step(p *process) {
 	if s.last == p {
 		s.burst++

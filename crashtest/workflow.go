@@ -134,7 +134,6 @@ func Explore(ctx context.Context, w Workflow) (Report, error) {
 	return report, explored(w.Name, err)
 }
 
-// check refuses a workflow that cannot be run.
 func (w *Workflow) check() error {
 	var missing []string
 	if w.DSN == "" {

@@ -47,7 +47,6 @@ func Do[T any](ctx context.Context, db onerow.DB, keys *Keys, key Key, fn func(c
 	return out, err
 }
 
-// doCall is one call of Do.
 type doCall[T any] struct {
 	*call
 	k  *Keys

@@ -45,7 +45,6 @@ type Fingerprint struct {
 	Former [][sha256.Size]byte
 }
 
-// call is one call of a verb.
 type call struct {
 	Options
 	key         Key

@@ -15,7 +15,6 @@ import (
 // may come.
 const jsonForm = "json/1"
 
-// stored is a result as its row holds it.
 type stored struct {
 	data      []byte // nil: none
 	reference bool
@@ -64,7 +63,6 @@ func (k *Keys) Encode(ctx context.Context, db onerow.DB, key Key, result any) (d
 	return s.data, s.reference, err
 }
 
-// decode fills what v points to.
 func (k *Keys) decode(ctx context.Context, db onerow.DB, key Key, s stored, v any) error {
 	if s.foreign {
 		return fmt.Errorf("%w: the result of the key %s is stored in a form that this version does not know", ErrCodec, key)

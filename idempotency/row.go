@@ -45,7 +45,6 @@ type Entry struct {
 	Error              string        `json:"error,omitempty"`
 }
 
-// row is a key as it is stored.
 type row struct {
 	Entry
 	version     int64
@@ -82,7 +81,6 @@ func (e *Entry) dest() []any {
 // moment is a time that is read as microseconds, or NULL.
 type moment time.Time
 
-// Scan reads it.
 func (m *moment) Scan(src any) error {
 	var us sql.NullInt64
 	err := us.Scan(src)
@@ -122,7 +120,6 @@ func scanRow(query func(scan func(*sql.Rows) error) error) (found *row, err erro
 // mine says whether this call wrote the row, in an attempt whose answer was lost.
 func (r *row) mine(c *call) bool { return bytes.Equal(r.callToken, c.token[:]) }
 
-// differs says whether the row is for another payload.
 func (r *row) differs(c *call) bool {
 	return r.fingerprint != nil && c.fingerprint != nil && !bytes.Equal(r.fingerprint, c.fingerprint) &&
 		!slices.ContainsFunc(c.former, func(sum [sha256.Size]byte) bool { return bytes.Equal(r.fingerprint, sum[:]) })

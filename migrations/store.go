@@ -38,7 +38,6 @@ const sqlCreateTable = `CREATE TABLE IF NOT EXISTS %s (
   UNIQUE KEY version_id (version_id)
 ) ENGINE=InnoDB`
 
-// CreateVersionTable makes the version table unless it exists.
 func (s store) CreateVersionTable(ctx context.Context, db database.DBTxConn) error {
 	if _, err := db.ExecContext(ctx, fmt.Sprintf(sqlCreateTable, s.table)); err != nil {
 		return fmt.Errorf("create the version table %s: %w", s.table, err)

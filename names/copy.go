@@ -145,7 +145,6 @@ func fitStem(text, want string, limit int) string {
 	return want
 }
 
-// dropRunes cuts the last n characters.
 func dropRunes(s string, n int) string {
 	for ; n > 0 && s != ""; n-- {
 		_, size := utf8.DecodeLastRuneInString(s)

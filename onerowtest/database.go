@@ -64,7 +64,6 @@ func open(t testing.TB, dsn string) *sql.DB {
 	return db
 }
 
-// setUp makes all tables.
 func setUp(ctx context.Context, db *sql.DB, plan schema.Plan, ddl []string) error {
 	if len(plan.Nodes()) > 0 { // the zero Plan: the toolkit's tables only
 		if err := plan.Check(); err != nil {

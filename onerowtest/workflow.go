@@ -80,7 +80,6 @@ var drawn = []string{
 	"onerow_request.row_id", "onerow_request.owner", "onerow_job.deletion_id", "onerow_job.resource_id",
 }
 
-// references says which columns hold values of which others.
 func references(plan schema.Plan) map[string]string {
 	refs := map[string]string{
 		"onerow_job_archive.id": "onerow_job.id", "onerow_job_count.job_id": "onerow_job.id",

@@ -48,10 +48,8 @@ type conflictError struct {
 	losing []losing // the versions that were read and lost, in their order
 }
 
-// Error says how often it was tried.
 func (e *conflictError) Error() string {
 	return fmt.Sprintf("ordering: %s changed under %d attempts to update it; try again later, or park the message", e.what, len(e.losing))
 }
 
-// Unwrap makes errors.Is find [ErrConflict].
 func (e *conflictError) Unwrap() error { return ErrConflict }

@@ -91,7 +91,6 @@ const (
 	batch       = 500
 )
 
-// check refuses a consumer that cannot be one.
 func (g Guard[S]) check() error {
 	switch {
 	case g.Consumer == "" || len(g.Consumer) > maxConsumer:

@@ -112,7 +112,6 @@ func sum(rows []int64) (total int) {
 	return total
 }
 
-// recalculate is one transaction's work.
 func (r *Rule) recalculate(ctx context.Context, tx *onerow.Tx, o recount.Owner) (s step, err error) {
 	var seen int64
 	if tx.Joined() {

@@ -43,7 +43,6 @@ func (r *untyped) cursor(l *listing, row reflect.Value, value sql.NullString) (C
 	return r.seal(l, at)
 }
 
-// position is what a cursor says.
 func (r *untyped) position(l *listing, c Cursor) (p position, err error) {
 	switch {
 	case c == "":

@@ -85,7 +85,6 @@ func (r *untyped) delete(ctx context.Context, db onerow.DB, id any, opts []Delet
 	})
 }
 
-// deleteTx deletes a locked row and queues the cascade.
 func (r *untyped) deleteTx(ctx context.Context, tx *onerow.Tx, h lockedRow, id any, o deleteOptions) (res result, err error) {
 	d := queue.Deletion{Resource: r.res.Name, From: string(h.state), Grace: o.grace, NoTrash: o.noTrash}
 	if d.ResourceID, err = onerow.EncodeKey(h.key); err != nil {

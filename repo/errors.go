@@ -40,10 +40,8 @@ var (
 // parentError is an [ErrParentNotFound] of a kind, whose text contradicts that one's.
 type parentError string
 
-// Error says what is the matter.
 func (e parentError) Error() string { return string(e) }
 
-// Is makes errors.Is(err, ErrParentNotFound) true.
 func (e parentError) Is(target error) bool { return target == ErrParentNotFound }
 
 // NameTakenError is the detail of [ErrNameTaken].

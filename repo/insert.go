@@ -167,7 +167,6 @@ func (r *untyped) insertRow(ctx context.Context, tx *onerow.Tx, w newRow) (res r
 	return result{row: it.row, changed: true}, err
 }
 
-// lockParents locks the rows above a new one.
 func (r *untyped) lockParents(ctx context.Context, tx *onerow.Tx, w newRow) error {
 	var tenant []any
 	if r.sharesTenant() {

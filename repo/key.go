@@ -42,7 +42,6 @@ func (f keyField) into(at *any) any {
 // makesIDs says whether the application makes the ids, not AUTO_INCREMENT.
 func (r *untyped) makesIDs() bool { return !r.fields.id.typ.Auto }
 
-// ownerOf are the values of the row's owner columns.
 func (r *untyped) ownerOf(row reflect.Value) ([]any, error) {
 	owner := make([]any, len(r.fields.owners))
 	for i, f := range r.fields.owners {

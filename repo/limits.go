@@ -26,7 +26,6 @@ func UseReservation(rule *limit.Rule, key string) CreateOption {
 	}
 }
 
-// limited is one limit of the resource.
 type limited struct {
 	rule   *limit.Rule
 	owners int   // how many of the owner's values share it

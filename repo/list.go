@@ -112,7 +112,6 @@ func (r *untyped) listPage(ctx context.Context, db onerow.DB, l *listing, o Page
 	return p, r.wrap("list", nil, err)
 }
 
-// page is a Page of any type.
 type page struct {
 	items reflect.Value // a []T, invalid where there is none
 	next  Cursor

@@ -152,7 +152,6 @@ const (
 	sqlMoveArchived = `UPDATE {archive} SET {setHome}{touch} WHERE {byID} AND version = ?` + shown
 )
 
-// moveTx moves a locked row.
 func (r *untyped) moveTx(ctx context.Context, tx *onerow.Tx, h lockedRow, id any, m move, copyNo int) (res result, err error) {
 	if err := r.lockAncestors(ctx, tx, h, m); err != nil {
 		return res, err

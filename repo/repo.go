@@ -158,7 +158,6 @@ func (r *untyped) ordersBy(columns []string) bool {
 	return r.res.Quota.Flag != "" && (by == ident.ColVersion || by == ident.ColUpdatedAt || slices.Contains(columns, by))
 }
 
-// result is an onerow.Result of any type.
 type result struct {
 	row               reflect.Value
 	changed, replayed bool
@@ -179,7 +178,6 @@ func rowOf[T any](row reflect.Value) (none T) {
 	return *row.Addr().Interface().(*T)
 }
 
-// pageOf is a page in the caller's type.
 func pageOf[T any](p page, err error) (Page[T], error) {
 	items := []T{}
 	if p.items.IsValid() && p.items.Len() > 0 {

@@ -22,7 +22,6 @@ import (
 // maxRequestID is the length in bytes of the column for request ids.
 const maxRequestID = 255
 
-// request is one call with a request id.
 type request struct {
 	scope       string // the owner, encoded
 	id          string
@@ -101,7 +100,6 @@ func (r *untyped) replay(ctx context.Context, tx *onerow.Tx, q *request) (res re
 	return result{row: it.row, changed: mine, replayed: !mine}, nil
 }
 
-// decodeID is the id that an encoded key names.
 func (r *untyped) decodeID(key string) (any, error) {
 	parts, err := onerow.DecodeKey(key)
 	if err != nil {

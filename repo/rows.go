@@ -77,7 +77,6 @@ func (it *item) found(err error) error {
 	return err
 }
 
-// lockedRow is a row that this transaction has locked.
 type lockedRow struct {
 	item
 	home
@@ -164,7 +163,6 @@ func (r *untyped) writeAndRead(ctx context.Context, tx *onerow.Tx, state schema.
 // read, and locked.
 const sqlDelete = `DELETE FROM {table} WHERE {byID} AND version = ?`
 
-// remove deletes a locked row.
 func (r *untyped) remove(h lockedRow, id any) onerow.Stmt {
 	return guarded(r.textIn(h.state, sqlDelete), id, h.version)
 }

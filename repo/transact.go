@@ -11,7 +11,6 @@ import (
 	"github.com/onerow/onerow/limit"
 )
 
-// call is one call of a verb.
 type call struct {
 	verb    string
 	id      any  // the key of the row; nil for a new one whose id the database makes
@@ -80,7 +79,6 @@ func (r *untyped) inTx(ctx context.Context, db onerow.DB, c call, verb func(cont
 	return res, nil
 }
 
-// try runs a verb once.
 func (r *untyped) try(ctx context.Context, tx *onerow.Tx, c call, verb func(context.Context, *onerow.Tx) (result, error)) (res result, err error) {
 	if c.oneShot {
 		return verb(ctx, tx)

@@ -109,7 +109,6 @@ const datetime = "2006-01-02 15:04:05.000000"
 // timeTarget scans microseconds since 1970 into a field, see isTime.
 type timeTarget struct{ field reflect.Value }
 
-// Scan implements sql.Scanner.
 func (t *timeTarget) Scan(src any) error {
 	var micros int64
 	switch v := src.(type) {

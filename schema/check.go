@@ -51,7 +51,6 @@ func (p Plan) Check() error {
 	return fmt.Errorf("%w: %w", ErrInvalidPlan, errors.Join(c.errs...))
 }
 
-// checker collects what is wrong with a plan.
 type checker struct {
 	plan           Plan
 	nodes          []Node
@@ -239,7 +238,6 @@ func (c *checker) retention(r *Retention, stays bool, column func(string) bool) 
 	}
 }
 
-// indexes looks at the application's own indexes.
 func (c *checker) indexes(r Resource) {
 	owners, shared := r.Owners(), r.Shared()
 	for _, x := range r.Indexes {

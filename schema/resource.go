@@ -133,7 +133,6 @@ type Index struct {
 // NoTenant is the tenant of a resource that has none: the tenants themselves, what all of them share.
 var NoTenant = Column{Name: "-"}
 
-// withDefaults returns r with its defaults filled in.
 func (r Resource) withDefaults() Resource {
 	if r.Active == "" {
 		r.Active = r.Name

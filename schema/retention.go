@@ -51,7 +51,6 @@ func (r Retention) String() string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// location returns the policy's time zone.
 func (r Retention) location() (*time.Location, error) {
 	if r.Zone == "" {
 		return time.UTC, nil

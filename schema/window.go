@@ -15,7 +15,6 @@ type window struct {
 
 var dayNames = []string{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"}
 
-// windows reads the policy's windows.
 func (r Retention) windows() (all []window, err error) {
 	for _, text := range r.Windows {
 		w, err := parseWindow(text)
@@ -55,7 +54,6 @@ func minute(text string) (int, bool) {
 	return at.Hour()*60 + at.Minute(), err == nil && len(text) == len("15:04")
 }
 
-// daysOf reads the days of a window.
 func daysOf(text string) (days uint8, err error) {
 	if strings.EqualFold(text, "daily") {
 		return 1<<7 - 1, nil

@@ -85,7 +85,6 @@ func (s *Series) ClaimWith(ctx context.Context, db onerow.DB, key string, amount
 	return res, fmt.Errorf("serial: claim %q of series %q: %w", key, s.name, err)
 }
 
-// call is one call of Claim.
 type call struct {
 	s      *Series
 	key    string

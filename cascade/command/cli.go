@@ -83,7 +83,6 @@ func describe(k *kong.Kong) error {
 // printed is what a flag like --help panics with inside kong, which would exit.
 type printed struct{ code int }
 
-// dispatch parses the command line and runs the command.
 func dispatch(ctx context.Context, s shell.Environment) error {
 	var g commandLine
 	a := &shell.App{Environment: s}

@@ -13,7 +13,6 @@ import (
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
-// dry is a dry run under way.
 type dry struct {
 	db               onerow.DB
 	limit            int64 // rows of a table that are counted
@@ -48,7 +47,6 @@ type dryTable struct {
 	keys   map[rowkey.Key]bool
 }
 
-// node is what is known of a node.
 func (d *dry) node(n *graph.Node) *dryNode {
 	if d.nodes[n] == nil {
 		d.nodes[n] = &dryNode{Node: n}

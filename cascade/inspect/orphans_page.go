@@ -15,7 +15,6 @@ import (
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
-// orphanPageOf is what a page has brought.
 type orphanPageOf struct {
 	orphans []Orphan
 	entries int64        // index entries that were read
@@ -41,7 +40,6 @@ func (s *orphanScan) pageSQL(after rowkey.Place, size int) string {
 		s.From, s.Index, where, size)
 }
 
-// page reads a page.
 func (s *orphanScan) page(ctx context.Context, db onerow.DB, after rowkey.Place, size int) (p orphanPageOf, err error) {
 	lastMissing := false
 	err = graph.ReadColumns(ctx, db, s.Columns, s.pageSQL(after, size), nil, func(value rowkey.Key, rest []sql.NullString) error {

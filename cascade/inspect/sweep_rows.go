@@ -17,7 +17,6 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// sweep is a sweep under way.
 type sweep struct {
 	db     onerow.DB
 	store  AssetStore
@@ -130,7 +129,6 @@ func (s *sweep) named(ctx context.Context, chunk []object) (map[string]bool, err
 	return names, err
 }
 
-// assetRow is a row that names an object.
 type assetRow struct {
 	key  rowkey.Key
 	name string

@@ -77,7 +77,6 @@ func (p *Page) wouldGo(ctx context.Context, v *deleteView) error {
 	return nil
 }
 
-// enqueue queues the deletion of a row.
 func (p *Page) enqueue(ctx context.Context, r *http.Request, _ int64) (string, error) {
 	minutes, err := number(r, "grace", "The grace period", 0, 60*24*365)
 	if err != nil {

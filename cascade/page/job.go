@@ -26,7 +26,6 @@ type reportView struct {
 // fact is a line of the report.
 type fact struct{ Name, Text string }
 
-// oneJob is the page of one job.
 func (p *Page) oneJob(ctx context.Context, r *http.Request) (any, error) {
 	id := addressed(r)
 	report, err := admin.ReadReport(ctx, p.db, 0, id)

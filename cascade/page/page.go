@@ -104,7 +104,6 @@ func (p *Page) Run(ctx context.Context) {
 	all.Wait()
 }
 
-// routes has every route.
 func (p *Page) routes(metrics http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", p.healthz)

@@ -54,7 +54,6 @@ func (b *byJob[T]) get(job int64) (T, bool) {
 	return known, found
 }
 
-// all is what is known, by job.
 func (b *byJob[T]) all() map[int64]T {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -20,7 +20,6 @@ type restoreAsked struct {
 	actor, reason string
 }
 
-// restoring is how far one is.
 type restoring struct {
 	recover.Progress
 	Row   string
@@ -70,7 +69,6 @@ func (p *Page) restoreOne(ctx context.Context, asked restoreAsked) {
 	p.watch.changed()
 }
 
-// askRestore queues a restore.
 func (p *Page) askRestore(ctx context.Context, r *http.Request, id int64) (string, error) {
 	job, err := queue.Get(ctx, p.db, id)
 	if err != nil {

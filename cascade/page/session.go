@@ -79,7 +79,6 @@ const (
 	maxWait = 5 * time.Second
 )
 
-// wait waits, or until ctx ends.
 func (g *wrongTokens) wait(ctx context.Context) {
 	timer := time.NewTimer(g.next(time.Now()))
 	defer timer.Stop()

@@ -12,7 +12,6 @@ import (
 	"github.com/onerow/onerow/cascade/queue"
 )
 
-// boardView is a board in words.
 type boardView struct {
 	At        string // UTC, by the database's clock
 	Known     bool   // there is a board to show
@@ -66,7 +65,6 @@ type workerView struct {
 	Seen  string
 }
 
-// view makes words of what was read.
 func (p *Page) view(b *board, since time.Time, problem error) boardView {
 	v := boardView{MayAct: p.mayAct(), Known: b != nil}
 	if problem != nil {

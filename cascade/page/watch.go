@@ -55,7 +55,6 @@ type watcher struct {
 	looked  time.Time // when somebody did last
 }
 
-// sample is how far a job was.
 type sample struct {
 	at   time.Time
 	rows int64

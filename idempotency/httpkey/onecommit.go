@@ -32,7 +32,6 @@ func (m *Middleware) OneCommit(next http.Handler) http.Handler {
 	})
 }
 
-// committing is one request in OneCommit.
 type committing struct {
 	m    *Middleware
 	q    *request

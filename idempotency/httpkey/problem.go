@@ -75,7 +75,6 @@ const (
 	mostRetryAfter  = 5 * time.Second // an expected completion is when to worry, not when to ask again
 )
 
-// refuse answers for an error of idempotency.
 func (m *Middleware) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	detail, detailed := errors.AsType[*idempotency.Error](err)
 	switch {

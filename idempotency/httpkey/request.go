@@ -11,7 +11,6 @@ import (
 	"github.com/onerow/onerow/internal/errtext"
 )
 
-// request is a request that was read.
 type request struct {
 	*http.Request
 	next http.Handler

@@ -78,8 +78,6 @@ type named struct {
 	error
 }
 
-// Error is the text.
 func (e *named) Error() string { return e.text }
 
-// Unwrap returns the error as it was.
 func (e *named) Unwrap() error { return e.error }

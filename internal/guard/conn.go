@@ -25,7 +25,6 @@ func (c *session) Prepare(query string) (driver.Stmt, error) {
 	return c.PrepareContext(context.Background(), query)
 }
 
-// PrepareContext prepares a guarded statement.
 func (c *session) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
 	if err := c.usable(ctx); err != nil {
 		return nil, err
@@ -162,7 +161,6 @@ func (c *session) QueryContext(ctx context.Context, query string, args []driver.
 	return c.rows(rows), nil
 }
 
-// Ping asks the wrapped session.
 func (c *session) Ping(ctx context.Context) error {
 	if c.closed {
 		return driver.ErrBadConn
@@ -225,7 +223,6 @@ func (c *session) alive() bool {
 	return !ok || validator.IsValid()
 }
 
-// transaction is a transaction begun by BeginTx.
 type transaction struct {
 	conn  *session
 	inner driver.Tx // nil: BEGIN was sent with the first statement

@@ -69,7 +69,6 @@ type connector struct {
 	left    *leftSessions
 }
 
-// Connect opens a guarded session.
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	var at hosts.Stay
 	var conn driver.Conn

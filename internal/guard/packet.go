@@ -237,7 +237,6 @@ func (c *session) commit(inner driver.Tx) error {
 	return err
 }
 
-// rollback ends the transaction.
 func (c *session) rollback(inner driver.Tx) error {
 	c.last = nil
 	switch {
@@ -255,7 +254,6 @@ type statementError struct{ err error }
 func (e *statementError) Error() string { return e.err.Error() }
 func (e *statementError) Unwrap() error { return e.err }
 
-// Is says that it is [wire.ErrLast].
 func (e *statementError) Is(target error) bool { return target == wire.ErrLast }
 
 // definite says whether an error is one that a statement has and COMMIT never has: of the data, of rights, of

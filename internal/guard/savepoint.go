@@ -93,7 +93,6 @@ func (c *session) askGroup(ctx context.Context, name string) (set bool, err erro
 	return set, err
 }
 
-// count notes whether a statement may have written.
 func (c *session) count(r sqltext.Statement, result driver.Result, err error) {
 	if c.open() && !errors.Is(err, driver.ErrSkip) && r.Wrote(result, err) {
 		c.writes++
@@ -106,10 +105,8 @@ func (c *session) forget() { c.writes, c.savepoints = 0, nil }
 // answerRows is what the session answers itself: a row of two texts, or none.
 type answerRows struct{ row []string }
 
-// Columns names them.
 func (r *answerRows) Columns() []string { return make([]string, len(r.row)) }
 
-// Close does nothing.
 func (r *answerRows) Close() error { return nil }
 
 // Next gives the row, once.

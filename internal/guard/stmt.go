@@ -10,7 +10,6 @@ import (
 	"github.com/onerow/onerow/internal/wire"
 )
 
-// statement is a prepared statement of a guarded session.
 type statement struct {
 	driverStmt
 	conn  *session
@@ -53,7 +52,6 @@ func (c *session) ready(ctx context.Context, query string) (sqltext.Statement, e
 	return r, err
 }
 
-// ExecContext executes the statement, unless the transaction is lost.
 func (s *statement) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
 	r, err := s.conn.ready(ctx, s.query)
 	if err != nil {
@@ -64,7 +62,6 @@ func (s *statement) ExecContext(ctx context.Context, args []driver.NamedValue) (
 	return result, s.conn.done(r, result, err)
 }
 
-// QueryContext executes the statement, unless the transaction is lost.
 func (s *statement) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	r, err := s.conn.ready(ctx, s.query)
 	if err != nil {
@@ -103,7 +100,6 @@ type watchedRows struct {
 	closed bool
 }
 
-// Next reads a row.
 func (r *watchedRows) Next(dest []driver.Value) error {
 	return r.noted(r.Rows.Next(dest))
 }

@@ -63,7 +63,6 @@ type scanner struct {
 	to func(value any) error
 }
 
-// Scan implements sql.Scanner.
 func (s scanner) Scan(src any) error {
 	switch v := src.(type) {
 	case nil: // of a column that is no key

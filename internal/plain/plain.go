@@ -193,13 +193,11 @@ func (s *scanner) next() string {
 	return token
 }
 
-// end gives up.
 func (s *scanner) end() string {
 	s.bad, s.text = true, ""
 	return ""
 }
 
-// skip goes over white space and comments.
 func (s *scanner) skip() {
 	for s.gap = false; s.text != ""; s.gap = true {
 		c, begin, until := s.text[0], "--", "\n"

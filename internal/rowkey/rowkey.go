@@ -31,7 +31,6 @@ type Codec struct {
 	parts []part
 }
 
-// part is one column.
 type part struct {
 	name     string
 	kind     kind

@@ -44,7 +44,6 @@ func Split(text string, charset Charset) (statements []string, ok bool) {
 	}
 }
 
-// parser reads a statement.
 type parser struct {
 	scanner
 	st      Statement

@@ -116,7 +116,6 @@ func (s *scanner) at(pos int) byte {
 	return 0
 }
 
-// word reads a keyword, name or number.
 func (s *scanner) word() {
 	s.tok = word
 	number := isDigit(s.text[s.pos])
@@ -163,7 +162,6 @@ func (s *scanner) quote(c byte) {
 	s.fail()
 }
 
-// skip goes over white space and comments.
 func (s *scanner) skip() {
 	s.gap = false
 	for s.pos < len(s.text) {

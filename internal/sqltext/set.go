@@ -2,7 +2,6 @@ package sqltext
 
 import "strings"
 
-// setting is an assignment of SET.
 type setting struct {
 	name   string // of the variable, in lower case; empty: a user's
 	value  string // a word, number or string, without its quotes
@@ -10,7 +9,6 @@ type setting struct {
 	global bool   // this session's value stays what it is
 }
 
-// set reads the assignments of SET.
 func (p *parser) set() {
 	kind, global := Set, false // a keyword that the servers may take to be for what follows, too
 	for {
@@ -99,7 +97,6 @@ func (p *parser) scope() (global, said bool) {
 	return false, false
 }
 
-// variable reads what begins with @.
 func (p *parser) variable() (v setting, ok bool) {
 	if p.next(); p.gap {
 		return v, false
@@ -128,7 +125,6 @@ func (p *parser) variableName(v *setting) bool {
 	return true
 }
 
-// value reads the assignment.
 func (p *parser) value(v *setting) bool {
 	if !p.assigns() {
 		return false

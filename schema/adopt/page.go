@@ -37,7 +37,6 @@ type pageDone struct {
 	next position // where the next page begins
 }
 
-// pageFiller fills in the rows of one page.
 type pageFiller struct {
 	*filler
 	*side
@@ -47,7 +46,6 @@ type pageFiller struct {
 	withCopies bool // rows whose name is taken are renamed
 }
 
-// row is one of a page.
 type row struct {
 	id               any
 	owner            []any
@@ -120,7 +118,6 @@ func (w *row) behind() bool {
 	return w.label != nil && w.wrong == nil && !same
 }
 
-// fill writes what a page lacks.
 func (p *pageFiller) fill(ctx context.Context, rows []*row) error {
 	if err := p.fillTimes(ctx, rows); err != nil {
 		return err

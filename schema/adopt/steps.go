@@ -86,7 +86,6 @@ func Prepare(ctx context.Context, db onerow.DB, plan schema.Plan, resource strin
 	return stepsOf(found, plan, r, findings), nil
 }
 
-// adopter makes the steps of one resource.
 type adopter struct {
 	*Adoption
 	findings []verify.Finding // what Verify says
@@ -176,7 +175,6 @@ func (a *adopter) seenTo(s verify.Finding) bool {
 	return false
 }
 
-// plain is the type as a plan has it.
 func plainType(c *dict.Column) string {
 	if c.Nullable {
 		return c.Full + " NULL"

@@ -56,7 +56,6 @@ func (a *adopter) addColumn(t *dict.Table, c shape.Column) {
 		Down: change{Done: "NOT " + hasColumn(t.Name, c.Name), SQL: "ALTER TABLE " + ident.Quote(t.Name) + " DROP COLUMN " + ident.Quote(c.Name)}})
 }
 
-// filledBy says who gives a new column its values.
 func filledBy(r schema.Resource, column string) string {
 	switch column {
 	case r.Label.Key, ident.ColStemKey, ident.ColCopyNo:
@@ -165,7 +164,6 @@ func literal(text string) string {
 
 var isNotNull = regexp.MustCompile(`(?i)\s+NOT\s+NULL\b`)
 
-// nullable is a type that may be NULL.
 func nullable(kind string) string {
 	return dict.OutsideQuotes(kind, func(part string) string { return isNotNull.ReplaceAllString(part, "") }) + " NULL"
 }

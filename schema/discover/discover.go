@@ -98,7 +98,6 @@ func Plan(ctx context.Context, db onerow.DB, old schema.Plan, roots, soft []stri
 	return p, notes, proposals, nil
 }
 
-// discovery walks the foreign keys of a database.
 type discovery struct {
 	found *dict.Database
 	old   schema.Plan            // that is extended
@@ -113,7 +112,6 @@ type discovery struct {
 	obstacles []live.Note
 }
 
-// candidate is a table that was reached.
 type candidate struct {
 	table *dict.Table
 	depth int // edges to the nearest root
@@ -231,7 +229,6 @@ func (d *discovery) references() []*reference {
 	return all
 }
 
-// reach finds the tables below the roots.
 func (d *discovery) reach(references []*reference) {
 	d.nodes, d.order = map[string]*candidate{}, nil
 	add := func(name string, depth int) *candidate {

@@ -35,7 +35,6 @@ func (d *discovery) activeTable(table string) string {
 	return table
 }
 
-// nameInPlan returns what the plan calls a table.
 func (d *discovery) nameInPlan(table string) string {
 	if n, known := d.known[table]; known {
 		return n.Name

@@ -31,7 +31,6 @@ func parseSoft(texts []string) (all []softReference, err error) {
 	return all, nil
 }
 
-// withDeclared adds the declared references.
 func (d *discovery) withDeclared(all []*reference) ([]*reference, error) {
 	for _, s := range d.soft {
 		to := d.found.Table(s.table)

@@ -55,7 +55,6 @@ func Format(plan schema.Plan) ([]byte, error) {
 // invalid is a plan's error, which need not say that the plan is invalid.
 type invalid struct{ error }
 
-// Unwrap makes it one.
 func (e *invalid) Unwrap() []error { return []error{schema.ErrInvalidPlan, e.error} }
 
 func parse(name string, text []byte) (plan schema.Plan, err error) {

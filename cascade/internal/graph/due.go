@@ -169,7 +169,6 @@ func (d *Due) Page(ctx context.Context, db onerow.DB, at time.Time, after *DueRo
 	})
 }
 
-// args are the arguments of from.
 func (d *Due) args(at time.Time) []any {
 	if d.isTimestamp() {
 		return []any{d.Cutoff(at), d.Cutoff(at)}

@@ -53,7 +53,6 @@ func (l *ledger) name(table string) string {
 	return table
 }
 
-// of is the account of a table.
 func (l *ledger) of(table string) *account {
 	name := l.name(table)
 	if l.accounts[name] == nil {

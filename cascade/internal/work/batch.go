@@ -31,7 +31,6 @@ type eraser struct {
 	changes  int64                          // rows deleted, detached, cut or parked by this attempt
 }
 
-// newEraser is that of jobs of one resource.
 func newEraser(g *graph.Graph, targets []Target) *eraser {
 	n := g.Nodes[targets[0].Resource]
 	e := &eraser{graph: g, node: n, rootAt: map[rowkey.Key]int{}, goes: n.Reach(), check: newCheck(), loopsMet: map[*graph.Source]bool{},
@@ -42,7 +41,6 @@ func newEraser(g *graph.Graph, targets []Target) *eraser {
 	return e
 }
 
-// outcome is what came of a batch.
 type outcome struct {
 	next   int      // groups that are done with
 	full   bool     // there were too many leaves below the next group, or the roots

@@ -63,7 +63,6 @@ func (e *eraser) detachKeys(ctx context.Context, tx *onerow.Tx, s *graph.Source,
 	return rows, nil
 }
 
-// tableRow is a row of a table.
 type tableRow struct {
 	table *graph.Table
 	key   rowkey.Key

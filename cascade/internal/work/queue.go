@@ -8,7 +8,6 @@ func (p *pass) flush(ctx context.Context) error {
 	return err
 }
 
-// unqueue takes everything out of the queue.
 func (p *pass) unqueue() []group {
 	groups := p.queue
 	p.queue, p.waiting = nil, 0

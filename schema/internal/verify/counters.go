@@ -25,7 +25,6 @@ type counter struct {
 	kept          []idKept
 }
 
-// idKept is a column with values of a counter.
 type idKept struct{ table, column string }
 
 // wantCounters are those of a plan and of the toolkit: the ids of jobs are in their archive and

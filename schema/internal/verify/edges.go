@@ -123,7 +123,6 @@ func (v *verifier) compareLike(t *dict.Table, c, other *dict.Column) (words, sta
 	return "", "ALTER TABLE " + ident.Quote(t.Name) + " MODIFY COLUMN " + def.WithCollation(other.Charset, other.Collation).String()
 }
 
-// detaches reports columns that cannot become NULL.
 func (v *verifier) detaches(n schema.Node, e schema.Edge, have *dict.Table) {
 	marks := len(marked(e)) > 0
 	if marks {

@@ -52,7 +52,6 @@ type seen struct {
 	unread   map[string]bool   // tables whose ids the user may not read
 }
 
-// verifier collects differences.
 type verifier struct {
 	found      *seen
 	findings   []Finding

@@ -67,7 +67,6 @@ func (c *Purge) Run(ctx context.Context, a *shell.App) error {
 	return errors.Join(c.print(a, all), errors.Join(errs...))
 }
 
-// one purges one kind.
 func (c *Purge) one(ctx context.Context, db *sql.DB, kind retention.Kind, p *Purged, show *shell.Counter, pace *shell.Pacer) (err error) {
 	if c.DryRun {
 		p.Waiting, err = kind.Waiting(ctx, db, mostCounted)
@@ -86,7 +85,6 @@ func (c *Purge) one(ctx context.Context, db *sql.DB, kind retention.Kind, p *Pur
 	}
 }
 
-// print writes a line for each kind.
 func (c *Purge) print(a *shell.App, all []Purged) error {
 	title := ">REMOVED"
 	if c.DryRun {

@@ -152,7 +152,6 @@ func passedWords(passed int) string {
 	return shell.Some("; %s more stay: of them a job is open, dead or has parked rows, or a deletion was taken back", passed)
 }
 
-// queueDue queues the rows that are due.
 func queueDue(ctx context.Context, a *shell.App, r *retain.Retainer, name string) error {
 	queued, passed, why := int64(0), 0, ""
 	counter := shell.NewCounter(a)

@@ -180,7 +180,6 @@ func readable(sql string) string {
 	})
 }
 
-// orphanLine is the line of a missing row.
 func orphanLine(o inspect.Orphan) string {
 	what := output.RowName(queue.Job{Resource: o.Resource, ResourceID: o.ID})
 	if o.ID == "" {

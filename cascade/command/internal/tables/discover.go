@@ -120,7 +120,6 @@ func PlanText(plan schema.Plan, roots []string, notes []live.Note, proposals []d
 	return b.String()
 }
 
-// writeTable writes a table with its notes and proposals.
 func writeTable(b *strings.Builder, indent string, t schema.Table, notes []live.Note, proposals []discover.Proposal) {
 	for _, n := range notes {
 		if n.Table == t.Name {

@@ -78,7 +78,6 @@ func extendedText(name, text string, old, plan schema.Plan, notes []live.Note, p
 	return extended, nil
 }
 
-// samePlan compares what plans say.
 func samePlan(a, b schema.Plan) bool {
 	left, err := yaml.Marshal(a)
 	right, err2 := yaml.Marshal(b)
