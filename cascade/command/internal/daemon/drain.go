@@ -26,7 +26,7 @@ type Drain struct {
 
 // Run works until no job is due.
 func (c *Drain) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
-	show := newProgress(a)
+	show := &progress{Counter: shell.NewCounter(a), terminal: a.Terminal, jobs: map[int64]queue.Job{}}
 	w, err := NewWorker(ctx, a, plan, c.WorkFlags, cascade.Config{Log: Logger(show, c.LogFormat, slog.LevelWarn), OnEvent: show.event, Progress: true})
 	if err != nil {
 		return err
@@ -93,10 +93,6 @@ type progress struct {
 	total int        // jobs, as far as they are known
 	jobs  map[int64]queue.Job
 	rows  int64 // deleted by this drain
-}
-
-func newProgress(a *shell.App) *progress {
-	return &progress{Counter: shell.NewCounter(a), terminal: a.Terminal, jobs: map[int64]queue.Job{}}
 }
 
 // event counts a batch's rows, which is told before its job's progress, and shows that.

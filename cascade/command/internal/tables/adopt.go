@@ -68,7 +68,7 @@ func (c *Adopt) files(a *shell.App, found *adopt.Adoption) error {
 		fmt.Fprintf(&b, "  - %s\n      %s\n", output.OneLine(d.Table+": "+part(d)+d.Problem), output.OneLine(fix(d)))
 	}
 	if b.Len() > 0 {
-		if err := a.Say("before %s can be adopted:\n%s\nno file is printed before %s seen to", c.Resource, b.String(), are(len(found.Against))); err != nil {
+		if err := a.Say("before %s can be adopted:\n%s\nno file is printed before this is seen to", c.Resource, b.String()); err != nil {
 			return err
 		}
 		return shell.ErrReported
@@ -86,13 +86,6 @@ func (c *Adopt) files(a *shell.App, found *adopt.Adoption) error {
 		fmt.Fprintf(&b, "\n-- %s %s\n%s", strings.Repeat("=", 8), name, text)
 	}
 	return a.Print(strings.TrimPrefix(b.String(), "\n"))
-}
-
-func are(n int) string {
-	if n == 1 {
-		return "this is"
-	}
-	return fmt.Sprintf("these %d are", n)
 }
 
 // backfill fills in what no DDL can.
