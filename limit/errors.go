@@ -24,8 +24,8 @@ var (
 	ErrOtherReservation = errors.New("limit: the reservation is for another amount")
 )
 
-// MaxAmount is the largest amount of one row, and the largest maximum. An owner without a maximum has twice as
-// much.
+// MaxAmount is the largest amount of one row, and the largest maximum. An owner without a maximum has twice
+// as much.
 const MaxAmount int64 = 1 << 60
 
 // Error says which limit refused what: errors.Is(err, [ErrLimit]).

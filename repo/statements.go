@@ -24,8 +24,8 @@ type statements struct {
 	made map[statement]string
 }
 
-// statement is a constant, with the lock that it takes, the state whose table it is for, and whether it copies
-// values as they are, whatever the session's sql_mode.
+// statement is a constant, with the lock that it takes, the state whose table it is for, and whether it
+// copies values as they are, whatever the session's sql_mode.
 type statement struct {
 	text, lock string
 	state      schema.State
