@@ -86,7 +86,7 @@ func TestTogether(t *testing.T) {
 (4, 'project', '4', 4, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)), (5, 'project', '5', 5, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)), (7, 'project', '7', 7, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)), (8, 'project', '8', 8, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)),
 (9, 'project', 'none', 9, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)), (10, 'note', '61', 10, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)),
 (11, 'note', '62', 11, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`)
-			drain(t, worker(t, db, Config{ClaimJobs: []int{1, 50}[i], MaxFailures: 1}))
+			drain(t, worker(t, db, Config{ClaimJobs: []int{1, 50}[i], MaxFailures: 1, Lease: time.Hour}))
 			said[i] = whatIsSaid(t, db)
 		}
 		if said[0] != said[1] {
@@ -131,7 +131,7 @@ VALUES (1000, 'project', '4', 1000, 'cancelled', UTC_TIMESTAMP(6), 1, 1, 0, UTC_
 			} {
 				dbtest.Exec(t, db, stmt)
 			}
-			w, err := NewWorker(db, plan, Config{ClaimJobs: []int{1, 50}[i], MaxFailures: 1, Assets: &shelf{}})
+			w, err := NewWorker(db, plan, Config{ClaimJobs: []int{1, 50}[i], MaxFailures: 1, Lease: time.Hour, Assets: &shelf{}})
 			if err != nil {
 				t.Fatal(err)
 			}
