@@ -36,7 +36,7 @@ type options struct {
 	JSON    string        `name:"json" placeholder:"FILE" help:"Write the figures there, too."`
 	SVG     string        `name:"svg" placeholder:"FILE" help:"Write a chart of the ratios there, too."`
 	Spin    bool          `hidden:"" help:"Take a processor for 15 % of the time."`
-	Tried   bool          `help:"Measure what was tried instead, which docs/PERFORMANCE.md tells of."`
+	Tried   bool          `help:"Measure what was tried instead, which docs/results/tried.md tells of."`
 	List    bool          `help:"Print the names of the works, and end."`
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/onerow/onerow/cascade"
 )
 
-// tried are ways that the toolkit does not go, beside the one that it goes: what docs/PERFORMANCE.md says of
+// tried are ways that the toolkit does not go, beside the one that it goes: what docs/results/tried.md says of
 // them is measured here.
 func tried(o options) []work {
 	return []work{

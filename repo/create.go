@@ -43,7 +43,8 @@ func RequestID(id string) CreateOption { return func(o *createOptions) { o.reque
 // hold, is [onerow.ErrInvalidKey].
 //
 // Errors: the name errors of package names; [ErrParentNotFound], of a further parent too; [ErrConflict] for
-// a unique index of the application's own, with the row that has its values.
+// a unique index of the application's own, with the row that has its values; [limit.ErrLimit] where the owner
+// has no room.
 //
 // Atomic: row, quota mark and request record.
 func (r *Of[T, ID, Owner]) Create(ctx context.Context, db onerow.DB, row T, opts ...CreateOption) (onerow.Result[T], error) {

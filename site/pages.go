@@ -49,7 +49,7 @@ const (
 var first = map[string]string{
 	"README.md": groupStart, "docs/TUTORIAL.md": groupStart,
 	"docs/ADOPTING.md": groupGuides, "docs/OPERATIONS.md": groupGuides, "docs/CLUSTERS.md": groupGuides, "docs/ERRORS.md": groupGuides,
-	"docs/GUARANTEES.md": groupTrust, "docs/TESTED.md": groupTrust, "docs/PERFORMANCE.md": groupTrust, "docs/NIGHTLY.md": groupTrust,
+	"docs/GUARANTEES.md": groupTrust, "docs/TESTED.md": groupTrust, "docs/PERFORMANCE.md": groupTrust,
 }
 
 // load reads the documents and the packages.

@@ -100,5 +100,6 @@
 //	Take                5, and 1 more for as many jobs as it takes that others hold
 //	Note, and the verbs of Claimed and Claim: see there
 //
-// Open this package when a job, a deletion or an action is written or read: nobody else writes these tables.
+// Open this package when a job, a deletion or an action is written or read: nobody else writes their tables.
+// Parked rows are written by the engine, too.
 package queue
