@@ -11,10 +11,9 @@ var notSQL = map[string]map[string]string{
 		"key": "encoded",
 	},
 	"cascade": {
-		"name":   "Name names resource Deleted Detached ParkedIn",
-		"word":   "Ended",
-		"why":    "Reason Throttled",
-		"answer": "Oldest Resource",
+		"name": "Name names Deleted Detached ParkedIn Retained",
+		"word": "Ended",
+		"why":  "Throttle Throttled",
 	},
 	"cascade/admin": {
 		"name":   "resource Worker Name",

@@ -68,7 +68,20 @@ func (c *Verify) Run(ctx context.Context, a *shell.App, plan schema.Plan) error 
 	case len(lines) > 0:
 		return shell.ErrReported
 	}
-	return a.Say("ok: the database is as the plan declares it (%s)", planSize(plan))
+	if err := a.Say("ok: the database is as the plan declares it (%s)", planSize(plan)); err != nil {
+		return err
+	}
+	return noteAssets(a, plan)
+}
+
+// noteAssets says of assets, whose place nobody has named, that run will ask for it.
+func noteAssets(a *shell.App, plan schema.Plan) error {
+	for _, n := range plan.Nodes() {
+		if n.Asset != "" && a.Getenv(shell.EnvAssets) == "" {
+			return a.Note("%q names its assets in the column %q: run needs --assets or %s, sweep looks whether they are there", n.Name, n.Asset, shell.EnvAssets)
+		}
+	}
+	return nil
 }
 
 // planSize is "2 resources, 5 tables, 6 edges".
