@@ -15,8 +15,8 @@ import (
 	"github.com/onerow/onerow/cascade"
 )
 
-// tried are ways that the toolkit does not go, beside the one that it goes: what docs/results/tried.md says of
-// them is measured here.
+// tried are ways that the toolkit does not go, beside the one that it goes: what docs/results/tried.md says
+// of them is measured here.
 func tried(o options) []work {
 	return []work{
 		{"create, all of one name, tried", 32, triedContests},
