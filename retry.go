@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/wire"
 )
 
 // A refused transaction lost against one that won, so somebody makes progress;
@@ -80,8 +81,11 @@ func retry(ctx context.Context, try func() attempt) error {
 // earlier one left unknown. One that was not let in, met a server that does not write, was
 // refused to the last, or ended with its context has not.
 func stillUnknown(unknown error, a attempt) error {
-	if a.err == nil || unknown == nil || a.settled || a.unanswered {
+	switch {
+	case a.err == nil, unknown == nil, a.unanswered:
 		return a.err
+	case a.settled:
+		return &wire.SettledError{Err: a.err}
 	}
 	var first *OutcomeUnknownError
 	if errors.As(unknown, &first) {

@@ -2,7 +2,9 @@ package repo_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 
@@ -48,4 +50,21 @@ func TestEndsUnasked(t *testing.T) {
 	if told == 0 {
 		t.Error("no call came to its end")
 	}
+}
+
+// TestLostAndEnded: a create of which the answer was lost, and whose caller's time is over before it is found
+// again, is not told as one that did nothing.
+func TestLostAndEnded(t *testing.T) {
+	r, dsn, n := newRepos(t), dbtest.DSN(t), 0
+	makeTables(t, dbtest.OpenDSN(t, dsn))
+	racetest.AfterLost(t, dsn, func(ctx context.Context, db *sql.DB) error {
+		n++
+		id := fmt.Sprint(n)
+		return second(r.slim.Create(ctx, db, Slim{UserID: 1, Name: id}, repo.RequestID(id)))
+	})
+	racetest.AfterLost(t, dsn, func(ctx context.Context, db *sql.DB) error {
+		n++
+		id := fmt.Sprint(n)
+		return second(r.projects.Create(ctx, db, Project{UserID: 1, Name: id}, repo.RequestID(id)))
+	})
 }

@@ -50,7 +50,9 @@ func (r *untyped) insert(ctx context.Context, db onerow.DB, w newRow) (res resul
 			}
 		}
 		fits = false
+		first := err
 		res, err = r.run(ctx, db, c, try)
+		err = packet.KeepUnknown(ctx, first, err)
 	}
 	if err == nil && packed {
 		return r.made(w, id)

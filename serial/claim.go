@@ -72,7 +72,7 @@ func (s *Series) ClaimWith(ctx context.Context, db onerow.DB, key string, amount
 	err := onerow.InIdempotentTx(ctx, db, c.run)
 	if c.did && err != nil && !onerow.Retryable(err) && !errors.Is(err, onerow.ErrOutcomeUnknown) {
 		c.together, c.taken = false, mysqlerr.Classify(err) == mysqlerr.Duplicate // one by one they find out why
-		err = onerow.InIdempotentTx(ctx, db, c.run)
+		err = packet.KeepUnknown(ctx, err, onerow.InIdempotentTx(ctx, db, c.run))
 	}
 	switch {
 	case err == nil && c.did:

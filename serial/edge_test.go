@@ -2,7 +2,9 @@ package serial_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
 	"math"
 	"sync/atomic"
 	"testing"
@@ -81,4 +83,16 @@ func TestEndsUnasked(t *testing.T) {
 	if told == 0 {
 		t.Error("no call came to its end")
 	}
+}
+
+// TestLostAndEnded: a claim of which the answer was lost, and whose caller's time is over before it is found
+// again, is not told as one that took nothing.
+func TestLostAndEnded(t *testing.T) {
+	_, dsn := open(t)
+	s, n := must(serial.New("s")), 0
+	racetest.AfterLost(t, dsn, func(ctx context.Context, db *sql.DB) error {
+		n++
+		_, err := s.Claim(ctx, db, fmt.Sprint(n), 1)
+		return err
+	})
 }

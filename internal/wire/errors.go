@@ -30,6 +30,16 @@ var (
 		"the statement was not run")
 )
 
+// SettledError is the answer of a function to which an attempt before it may have been committed. It has the
+// answer's text.
+type SettledError struct{ Err error }
+
+// Error is that of the answer.
+func (e *SettledError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the answer.
+func (e *SettledError) Unwrap() error { return e.Err }
+
 // OutcomeUnknownError is the detail of [ErrOutcomeUnknown].
 type OutcomeUnknownError struct {
 	// Err is what the driver answered to COMMIT.

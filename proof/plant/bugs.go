@@ -38,6 +38,10 @@ var floorBugs = []bug{
 	{"a request id that was used is not asked for its row", "./repo", "TestRequestID|TestOneRequest", []change{{"repo/insert.go",
 		"if mysqlerr.Classify(err) == mysqlerr.Duplicate {\n\t\t\treturn r.replay", "if mysqlerr.Classify(err) == mysqlerr.Duplicate && w.request.id == \"\" {\n\t\t\treturn r.replay"}}},
 
+	{"a create whose answer was lost, and whose time is over, did nothing", "./repo", "TestLostAndEnded", []change{{"repo/insert.go",
+		"packet.KeepUnknown(ctx, first, err)", "packet.KeepUnknown(ctx, nil, err)"}, {"repo/insert.go", "first := err", "_ = err"}}},
+	{"a claim whose answer was lost, and whose time is over, took nothing", "./serial", "TestLostAndEnded", []change{{"serial/claim.go",
+		"packet.KeepUnknown(ctx, err, onerow", "packet.KeepUnknown(ctx, nil, onerow"}}},
 	{"quota marks are deleted up to the last that was read", "./quota", "TestCosts$", []change{{"quota/mark.go",
 		`FORCE INDEX (PRIMARY) ON m.id = ids.id`, `FORCE INDEX (PRIMARY) ON m.id <= ids.id`}}},
 	{"a recalculation does not lock the owner's generation", "./quota", "TestCosts$", []change{{"quota/recalculate.go",
