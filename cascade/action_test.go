@@ -233,7 +233,7 @@ func TestReport(t *testing.T) {
 		if err != nil || r.DeletionID != 5 || r.Owner != "7" || r.RequestedAt.IsZero() || r.Actor != "" || r.Job == nil || r.Job.State != queue.Restored || r.Job.DeletedRows != 9 {
 			t.Fatalf("%+v, %v", r, err)
 		}
-		if len(r.Actions) != 2 || r.Actions[0].Action != "restore" || r.Actions[1].Action != "cancel" || r.Actions[1].Actor != "ann" || r.Actions[1].Reason != "OPS-12" {
+		if len(r.Actions) != 2 || r.Actions[0].Action != "restore" || r.Actions[1].Action != "restored" || r.Actions[1].Actor != "ann" || r.Actions[1].Reason != "OPS-12" {
 			t.Errorf("%+v", r.Actions)
 		}
 		if len(r.Left) != 1 || r.Left[0].Table != "note" || !r.Left[0].Skipped || len(r.Trash) > 1 {

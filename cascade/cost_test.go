@@ -152,7 +152,9 @@ func costsOfQueue(c *cost.Costs, work working, hired func(db *sql.DB, plan schem
 		return queue.Hold(ctx, db, "project", "4", audit+2, "name taken")
 	})
 	c.Call("let go", func(ctx context.Context, db *sql.DB) error { return second(queue.Retry(ctx, db, 2*numbered+2)) })
-	c.Call("cancel", func(ctx context.Context, db *sql.DB) error { return queue.Cancel(ctx, db, "project", "4", audit+2) })
+	c.Call("cancel", func(ctx context.Context, db *sql.DB) error {
+		return queue.Cancel(asAnn(ctx), db, "project", "4", audit+2)
+	})
 	c.Call("cancel again", func(ctx context.Context, db *sql.DB) error { return queue.Cancel(ctx, db, "project", "4", audit+2) })
 	c.Call("cancel too late", func(ctx context.Context, db *sql.DB) error {
 		return is(queue.Cancel(ctx, db, "project", "3", audit), queue.ErrTooLate)

@@ -38,6 +38,9 @@ func TestReport(t *testing.T) {
 	if len(r.Actions) != 3 || r.Actions[1].Action != "restore" || r.Actions[1].Actor != "ben" || r.Actions[1].Reason != "a mistake" || len(r.Trash) != 0 || r.Job.State != queue.Restored {
 		t.Errorf("%+v", r)
 	}
+	if out := w.ok("report", "1"); strings.Contains(out, "cancel") || !strings.Contains(out, " restored by ben: a mistake\n") {
+		t.Errorf("a restore is no cancel:\n%s", out)
+	}
 	w.fill(2, 1, 1)
 	w.ok("enqueue", "project", "2", "--no-trash")
 	w.ok("drain")

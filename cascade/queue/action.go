@@ -63,6 +63,7 @@ const (
 	actionRetryRow = "retry row"
 	actionSkipRow  = "skip row"
 	actionRestore  = "restore"
+	actionRestored = "restored" // the restore has ended
 	actionPause    = "pause"
 	actionResume   = "resume"
 	actionFirst    = "first" // the job was put before others
@@ -71,7 +72,8 @@ const (
 // Action is what somebody has done, see [WithActor].
 type Action struct {
 	ID int64 `json:"id"`
-	// Action is delete, cancel, retry, retry row, skip row, restore, expire, pause, resume or first.
+	// Action is delete, cancel, retry, retry row, skip row, restore and at its end restored, expire, pause,
+	// resume or first.
 	Action string    `json:"action"`
 	Actor  string    `json:"actor"`
 	Reason string    `json:"reason,omitempty"`
@@ -89,7 +91,8 @@ type Action struct {
 // sqlAct appends, it waits for nobody. sqlActOnRow copies which row it is from that of a parked row, which it
 // locks, by the primary key; of a skipped row only where that is asked for. sqlActOnLogged follows on
 // deletions that the transaction has just logged, by their primary key: the ids between theirs are of other
-// nodes.
+// nodes. sqlActOnCancelled follows on the job that sqlCancel has locked, by the unique key one_open, and says
+// whether that has ended a restore.
 const (
 	sqlAct = `INSERT INTO onerow_action (action, resource, resource_id, deletion_id, job_id, actor, reason, acted_at)
 VALUES (?, NULLIF(?, ''), NULLIF(?, ''), NULLIF(?, 0), NULLIF(?, 0), ` + dbtext.Param + `, ` + dbtext.Param + `, UTC_TIMESTAMP(6))`
@@ -99,6 +102,9 @@ WHERE p.id = ? AND (p.state = 'parked' OR ?) FOR UPDATE`
 	sqlActOnLogged = `INSERT INTO onerow_action (action, resource, resource_id, deletion_id, actor, reason, acted_at)
 SELECT ?, d.resource, d.resource_id, d.id, ` + dbtext.Param + `, ` + dbtext.Param + `, UTC_TIMESTAMP(6) FROM onerow_deletion AS d FORCE INDEX (PRIMARY)
 WHERE d.id BETWEEN ? AND ? + ? * @@auto_increment_increment AND MOD(d.id - ?, @@auto_increment_increment) = 0`
+	sqlActOnCancelled = `INSERT INTO onerow_action (action, resource, resource_id, deletion_id, actor, reason, acted_at)
+SELECT IF(j.state = 'restored', ?, ?), j.resource, j.resource_id, NULLIF(j.deletion_id, 0), ` + dbtext.Param + `, ` + dbtext.Param + `, UTC_TIMESTAMP(6)
+FROM onerow_job AS j FORCE INDEX (one_open) WHERE j.resource = ? AND j.resource_id = ? AND j.state IN ('cancelled', 'restored')`
 )
 
 // act notes an action, at the end of its transaction, if somebody acts; the action's own reason where the
@@ -125,6 +131,16 @@ func actOnRow(ctx context.Context, tx onerow.DB, action string, id int64, skippe
 		return nil
 	}
 	_, err := tx.ExecContext(ctx, sqlActOnRow, action, dbtext.Arg(who.name), dbtext.Arg(who.reason), id, skippedToo)
+	return err
+}
+
+// actOnCancelled is act for the job that sqlCancel has locked.
+func actOnCancelled(ctx context.Context, tx onerow.DB, resource string, key []byte) error {
+	who, known := actorOf(ctx)
+	if !known {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, sqlActOnCancelled, actionRestored, actionCancel, dbtext.Arg(who.name), dbtext.Arg(who.reason), resource, key)
 	return err
 }
 

@@ -55,7 +55,7 @@ func Cancel(ctx context.Context, db onerow.DB, resource, resourceID string, dele
 		if n == 0 {
 			return cancelledEarlier(ctx, tx, resource, key, deletionID)
 		}
-		if err = moveCancelled(ctx, tx, resource, key, deletionID); err != nil && tx.Joined() {
+		if err = moveCancelled(ctx, tx, resource, key); err != nil && tx.Joined() {
 			for _, query := range []string{sqlUnmove, sqlUncancel} {
 				if _, uerr := tx.ExecContext(ctx, query, resource, key); uerr != nil && !errors.Is(uerr, onerow.ErrTxPoisoned) {
 					return fmt.Errorf("%w (and the cancel could not be taken back; roll the transaction back: %w)", err, uerr)
@@ -74,7 +74,7 @@ func Cancel(ctx context.Context, db onerow.DB, resource, resourceID string, dele
 const sqlCancelledID = `SELECT id FROM onerow_job FORCE INDEX (one_open) WHERE resource = ? AND resource_id = ? FOR UPDATE`
 
 // moveCancelled moves the job that sqlCancel has locked to the archive.
-func moveCancelled(ctx context.Context, tx *onerow.Tx, resource string, key []byte, deletionID int64) error {
+func moveCancelled(ctx context.Context, tx *onerow.Tx, resource string, key []byte) error {
 	_, err := tx.ExecContext(ctx, sqlMoveCancelled, resource, key)
 	if mysqlerr.Classify(err) == mysqlerr.Duplicate { // a finished job has its id
 		var id int64
@@ -86,7 +86,7 @@ func moveCancelled(ctx context.Context, tx *onerow.Tx, resource string, key []by
 		}
 	}
 	if err == nil {
-		err = act(ctx, tx, Action{Action: actionCancel, Resource: resource, ResourceID: string(key), DeletionID: deletionID})
+		err = actOnCancelled(ctx, tx, resource, key)
 	}
 	if err == nil {
 		_, err = tx.ExecContext(ctx, sqlDropCancelled, resource, key)
