@@ -273,7 +273,7 @@ func costsOfOperator(c *cost.Costs, work working) {
 	c.Call("find none", func(ctx context.Context, db *sql.DB) error {
 		return is(second(queue.Find(ctx, db, "project", "nobody")), queue.ErrNoJob)
 	})
-	for _, state := range []queue.State{"", queue.Scheduled, queue.Held, queue.Running, queue.Done, queue.Cancelled, queue.Dead, queue.Leftovers} {
+	for _, state := range []queue.State{"", queue.AllOpen, queue.Scheduled, queue.Held, queue.Running, queue.Done, queue.Cancelled, queue.Dead, queue.Leftovers} {
 		c.Call("list "+string(state), func(ctx context.Context, db *sql.DB) error {
 			return second(queue.List(ctx, db, queue.ListOptions{State: state, Limit: 5}))
 		})

@@ -28,8 +28,11 @@ func TestListPages(t *testing.T) {
 		for _, s := range []queue.State{"", state} {
 			want[s] = append(want[s], job.ID)
 		}
+		if state.Open() {
+			want[queue.AllOpen] = append(want[queue.AllOpen], job.ID)
+		}
 	}
-	if len(want) < 7 {
+	if len(want) < 8 {
 		t.Fatalf("states: %v", want)
 	}
 	for state, ids := range want {

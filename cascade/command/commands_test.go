@@ -160,6 +160,9 @@ VALUES (3, 8, 'old', 'old', 'old', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMES
 		t.Error(o)
 	}
 	var jobs []queue.Job
+	if err := json.Unmarshal([]byte(w.ok("jobs", "--json", "--state", "open")), &jobs); err != nil || len(jobs) != 1 || jobs[0].State != queue.Scheduled {
+		t.Fatalf("%v %+v", err, jobs)
+	}
 	if err := json.Unmarshal([]byte(w.ok("jobs", "--json", "--state", "done")), &jobs); err != nil || len(jobs) != 3 {
 		t.Fatalf("%v %+v", err, jobs)
 	}

@@ -196,7 +196,9 @@ func enqueueAll(l *least) error {
 
 // deeds are what is done for each row of the document, as the user.
 var deeds = map[string]func(l *least) error{
-	"jobs":          func(l *least) error { return l.each("jobs", "jobs --state dead", "jobs --state done --json") },
+	"jobs": func(l *least) error {
+		return l.each("jobs", "jobs --state dead", "jobs --state open", "jobs --state done --json")
+	},
 	"workers":       func(l *least) error { return l.each("workers", "workers --json") },
 	"parked list":   func(l *least) error { return l.each("parked list", "parked list --job 900071 --skipped") },
 	"pause --check": func(l *least) error { return l.each("pause --check") },

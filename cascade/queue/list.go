@@ -14,7 +14,7 @@ import (
 
 // ListOptions says which jobs [List] returns. The zero value means the newest 100.
 type ListOptions struct {
-	// State limits the list to jobs that are shown in this state. "": all.
+	// State limits the list to jobs that are shown in this state; [AllOpen]: to those that are open. "": all.
 	State State
 	// After is the id of the last job of the previous page. 0: from the newest.
 	After int64
@@ -31,6 +31,9 @@ type ListOptions struct {
 	Due, Later int
 }
 
+// AllOpen stands in [ListOptions] for all states that are open, see [State.Open]. No job is in it.
+const AllOpen State = "open"
+
 const (
 	defaultLimit = 100
 	maxLimit     = 1000
@@ -42,7 +45,8 @@ const (
 const (
 	sqlPage        = ` ORDER BY j.id DESC LIMIT ?`
 	sqlInState     = ` FORCE INDEX (state) WHERE j.id < ? AND j.state = `
-	sqlList        = `(` + openColumns + ` WHERE j.id < ?` + sqlPage + `) UNION ALL (` + archiveColumns + ` WHERE j.id < ?` + sqlPage + `)`
+	sqlList        = `(` + sqlListAllOpen + `) UNION ALL (` + archiveColumns + ` WHERE j.id < ?` + sqlPage + `)`
+	sqlListAllOpen = openColumns + ` WHERE j.id < ?` + sqlPage
 	sqlListOpen    = openColumns + sqlInState + `?` + sqlPage
 	sqlListDue     = `(` + sqlListOpen + `) UNION ALL (` + openColumns + sqlInState + `'scheduled' AND j.due_at <= UTC_TIMESTAMP(6)` + sqlPage + `)`
 	sqlListWaiting = openColumns + sqlInState + `'scheduled' AND j.due_at > UTC_TIMESTAMP(6)` + sqlPage
@@ -74,6 +78,8 @@ func (o ListOptions) list() (query string, args []any) {
 		return sqlListEndedLast, []any{limit}
 	case o.State == "":
 		return sqlList, []any{after, limit, after, limit}
+	case o.State == AllOpen:
+		return sqlListAllOpen, []any{after, limit}
 	case o.State == Ready:
 		return sqlListDue, append(ofState, after, limit)
 	case o.State == Scheduled:

@@ -23,14 +23,14 @@ import (
 // Jobs lists jobs, newest first.
 type Jobs struct {
 	JSON   bool        `name:"json" help:"Print a JSON array."`
-	State  string      `placeholder:"STATE" help:"Only jobs that are scheduled, held, paused, ready, running, done, leftovers, cancelled, restored or dead."`
+	State  string      `placeholder:"STATE" help:"Only jobs that are open (scheduled, held, paused, ready or running), or done, leftovers, cancelled, restored or dead."`
 	Search string      `placeholder:"TEXT" help:"Only jobs of this row (project 42), resource, key, owner, deletion, or asked for by somebody of this name."`
 	Limit  shell.Limit `default:"50" placeholder:"N" help:"How many jobs at most (50)."`
 }
 
 // Validate refuses a state that there is not.
 func (c *Jobs) Validate() error {
-	states := []queue.State{queue.Scheduled, queue.Held, queue.OnPause, queue.Ready, queue.Running, queue.Done, queue.Leftovers, queue.Cancelled, queue.Restored, queue.Dead}
+	states := []queue.State{queue.AllOpen, queue.Scheduled, queue.Held, queue.OnPause, queue.Ready, queue.Running, queue.Done, queue.Leftovers, queue.Cancelled, queue.Restored, queue.Dead}
 	if c.State != "" && !slices.Contains(states, queue.State(c.State)) {
 		return usage.Errorf("--state is %q; it should be one of %q", c.State, states)
 	}
