@@ -3,10 +3,14 @@ package migrations
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
+	"path"
 	"time"
+
+	"github.com/pressly/goose/v3"
 
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
@@ -20,10 +24,19 @@ func Apply(ctx context.Context, db *sql.DB, files fs.FS, table string) error {
 			return err
 		}
 		if _, err := p.Up(ctx); err != nil {
-			return fmt.Errorf("migrations: up: %w", err)
+			return fmt.Errorf("migrations: up: %w", inFile(err))
 		}
 		return nil
 	})
+}
+
+// inFile names the file of a migration that failed, where goose says its number only.
+func inFile(err error) error {
+	var failed *goose.PartialError
+	if errors.As(err, &failed) {
+		return fmt.Errorf("%s: %w", path.Base(failed.Failed.Source.Path), failed.Err)
+	}
+	return err
 }
 
 const (

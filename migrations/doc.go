@@ -40,9 +40,8 @@
 // Not promised: Down beside a running application or beside Up; and a Down after
 // an Up that was cut off removes only what is recorded as applied (call Up first).
 //
-// Up sends 3 statements when there is nothing to do. Up and Down need the rights
-// CREATE, DROP and INDEX; the toolkit itself needs SELECT, INSERT, UPDATE and
-// DELETE.
+// Up sends 3 statements when there is nothing to do. It needs the rights SELECT, INSERT and CREATE on the
+// database, Down SELECT, DELETE and DROP.
 //
 // Open this package when migrations are applied or checked in another way.
 package migrations

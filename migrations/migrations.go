@@ -64,7 +64,7 @@ func Down(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	if _, err := p.DownTo(ctx, 0); err != nil {
-		return fmt.Errorf("migrations: down: %w", err)
+		return fmt.Errorf("migrations: down: %w", inFile(err))
 	}
 	return nil
 }

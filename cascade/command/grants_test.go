@@ -22,6 +22,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/security"
+	"github.com/onerow/onerow/migrations"
 )
 
 const grantsDocument = "../../docs/OPERATIONS.md"
@@ -350,6 +351,27 @@ func TestGrantsOfMigrate(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestMigrateSaysWhatItLacks: the file, the table, and which rights to grant.
+func TestMigrateSaysWhatItLacks(t *testing.T) {
+	l := grantsWorld(t)
+	lacks := func(line string, words ...string) {
+		t.Helper()
+		out, err := l.output(l.asUser, strings.Fields(line)...)
+		for _, word := range words {
+			if err == nil || !strings.Contains(out, word) || !isOneLine(out) {
+				t.Errorf("%s does not say %q: %s", line, word, out)
+			}
+		}
+	}
+	l.user.Grant(security.Right{Verb: "SELECT"}, security.Right{Verb: "INSERT"}, security.Right{Verb: "CREATE", Table: migrations.TableName})
+	lacks("migrate up", "up: 00001_requests.sql: ", "onerow_request", "; it needs SELECT, INSERT and CREATE on the database")
+	l.user.Grant(security.Right{Verb: "CREATE"})
+	if err := l.each("migrate up"); err != nil {
+		t.Error(err)
+	}
+	lacks("migrate down --yes", "down: 00013_control.sql: ", "it needs SELECT, DELETE and DROP on the database")
 }
 
 // TestGrantsOfSweep: assets are of another plan.

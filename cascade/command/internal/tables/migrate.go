@@ -9,6 +9,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/fit"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/catalog"
@@ -26,17 +27,27 @@ type migrateUpCmd struct{}
 // Run applies what is missing; it may be run twice, and by several at once.
 func (migrateUpCmd) Run(ctx context.Context, a *shell.App, db shell.BareDB) error {
 	missing, err := fit.Pending(ctx, db.DB)
-	if err != nil {
-		return err
+	if err == nil {
+		err = migrations.Up(ctx, db.DB)
 	}
-	if err := migrations.Up(ctx, db.DB); err != nil {
-		return err
+	if err != nil {
+		return needing("SELECT, INSERT and CREATE", err)
 	}
 	line := "the toolkit's tables are up to date"
 	if missing > 0 {
 		line += fmt.Sprintf(": %s applied", output.Plural(missing, "migration"))
 	}
 	return a.Say("%s", line)
+}
+
+const erTableAccessDenied = 1142
+
+// needing says which rights a migration needs, where the server has refused it for want of one.
+func needing(rights string, err error) error {
+	if mysqlerr.Number(err) == erTableAccessDenied {
+		return fmt.Errorf("%w; it needs %s on the database: grant them to this user, or run it as one who has them", err, rights)
+	}
+	return err
 }
 
 type migrateDownCmd struct {
@@ -53,7 +64,7 @@ func (c *migrateDownCmd) Validate() error {
 
 func (c *migrateDownCmd) Run(ctx context.Context, a *shell.App, db shell.BareDB) error {
 	if err := migrations.Down(ctx, db.DB); err != nil {
-		return err
+		return needing("SELECT, DELETE and DROP", err)
 	}
 	return a.Say("the toolkit's tables are removed")
 }

@@ -1,0 +1,33 @@
+package migrations_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/security"
+	"github.com/onerow/onerow/migrations"
+)
+
+// TestUpSaysWhereItFailed: without a right it names the file and the table.
+func TestUpSaysWhereItFailed(t *testing.T) {
+	admin := dbtest.Open(t)
+	user := security.NewUser(t, admin, dbtest.Server(t).Config(dbtest.Scan[string](t, admin, "SELECT DATABASE()")))
+	up := func(rights ...security.Right) string {
+		user.Grant(rights...)
+		if err := migrations.Up(t.Context(), dbtest.OpenDSN(t, user.Config().FormatDSN())); err != nil {
+			return err.Error()
+		}
+		return ""
+	}
+	if got := up(security.Right{Verb: "SELECT"}); !strings.Contains(got, "create the version table `onerow_goose_version`: ") {
+		t.Error(got)
+	}
+	got := up(security.Right{Verb: "INSERT"}, security.Right{Verb: "CREATE", Table: migrations.TableName})
+	if !strings.HasPrefix(got, "migrations: up: 00001_requests.sql: ") || !strings.Contains(got, "onerow_request") {
+		t.Error(got)
+	}
+	if got := up(security.Right{Verb: "CREATE"}); got != "" {
+		t.Error(got)
+	}
+}
