@@ -50,8 +50,9 @@ import (
 //
 // When the context of a call ends under a statement or COMMIT, the call returns at once, and the session that
 // waits on the server is killed over a new connection to the same host, within a second, by a goroutine for
-// which the pool's Close waits. It is on pools of [Open]: who opens connections another way knows what its
-// server calls them. Behind a proxy it works if the proxy answers CONNECTION_ID() and KILL as a server does.
+// which the pool's Close waits; that it could not be killed is told to mysql.Config.Logger. It is on pools of
+// [Open]: who opens connections another way knows what its server calls them. Behind a proxy it works if the
+// proxy answers CONNECTION_ID() and KILL as a server does.
 //
 // On a member of a MySQL replication group, of which [onerow.Tx.Savepoint] says what is wrong there, no
 // SAVEPOINT is sent, whoever it comes from: the session remembers it. RELEASE forgets it, and ROLLBACK TO

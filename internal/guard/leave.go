@@ -50,6 +50,6 @@ func (c *session) leave() {
 	c.left.begin(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), killPatience)
 		defer cancel()
-		_ = p.Kill(ctx) //nolint:errcheck // a host that cannot be reached ends the session by its own timeouts
+		p.Kill(ctx)
 	})
 }

@@ -21,9 +21,9 @@ type session interface {
 
 // Peer is a session as its server knows it.
 type Peer struct {
-	dial   driver.Connector // to the same host, without set-up
-	id     string           // what KILL takes; empty: not known
-	server string           // which server counts so
+	host   *host
+	id     string // what KILL takes; empty: not known
+	server string // which server counts so
 }
 
 // askPeer asks for both, with the set-up of a session. Behind a proxy that answers itself the id is the
@@ -47,10 +47,22 @@ func peerOf(ctx context.Context, conn driver.QueryerContext, text string) (as Pe
 // Known says whether the session can be killed.
 func (p Peer) Known() bool { return p.id != "" }
 
-// Kill kills the session, if the host is still the same server: behind an address that several share, its
+// erNoSuchThread is the server's answer to KILL for a session that has ended.
+const erNoSuchThread = 1094
+
+// Kill kills the session. Nobody waits for the answer, so what keeps it alive is told to the driver's logger
+// (mysql.Config.Logger), with what to do.
+func (p Peer) Kill(ctx context.Context) {
+	if err := p.kill(ctx); err != nil && mysqlerr.Number(err) != erNoSuchThread {
+		p.host.log.Print(fmt.Sprintf("onerow: the session %s at %s, which its caller has left, could not be killed and may hold locks: "+
+			"see SHOW PROCESSLIST there, then KILL %s: %v", p.id, p.host.addr, p.id, err))
+	}
+}
+
+// kill does it if the host is still the same server: behind an address that several share, the session's
 // number might be another's.
-func (p Peer) Kill(ctx context.Context) (err error) {
-	conn, err := p.dial.Connect(ctx)
+func (p Peer) kill(ctx context.Context) (err error) {
+	conn, err := p.host.driver.Connect(ctx) // without set-up
 	if err != nil {
 		return err
 	}

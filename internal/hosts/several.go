@@ -34,6 +34,7 @@ type Hosts struct {
 type host struct {
 	addr   string
 	driver driver.Connector
+	log    mysql.Logger // nil: nobody is to be killed there
 	setUp  *setUp
 	asks   atomic.Int32 // the first of the questions that it understands
 
@@ -55,7 +56,7 @@ func New(cfg *mysql.Config, how SetUp) (*Hosts, error) {
 		if err != nil {
 			return nil, fmt.Errorf("onerow: the settings of the data source name contradict each other: %w", err)
 		}
-		h.list = append(h.list, &host{addr: addr, driver: connector, setUp: how.perHost()})
+		h.list = append(h.list, &host{addr: addr, driver: connector, log: cmp.Or(own.Logger, mysql.NewConfig().Logger), setUp: how.perHost()})
 	}
 	return h, nil
 }
@@ -173,7 +174,7 @@ func (h *host) open(ctx context.Context, asks bool) (driver.Conn, Stay, error) {
 	if err != nil {
 		return nil, Stay{}, errors.Join(err, conn.Close())
 	}
-	at.Peer.dial = h.driver
+	at.Peer.host = h
 	return conn, at, nil
 }
 
