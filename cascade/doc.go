@@ -136,7 +136,8 @@
 //	            rows that go unread: BEGIN, proof, plans, 2 that move the jobs to the archive, COMMIT, up to 2 for
 //	            counts, 1 for those that do not end, up to 3 for each table of the root; else a look more, and 2 for
 //	            each edge, 3 where there is more than a batch, or 1 for each root where rows are detached
-//	fail, give back, end of a turn   1; 5 when the job dies
+//	fail, give back   1; 5 when the job dies; 1 more for a failure of a job that another has by then
+//	end of a turn     2; 1 where the worker itself keeps others waiting, or has a slot too many
 //	governor    1 per second, and what throttles ask; 2 per second for what others do, 4 while they do something, none
 //	            if Config.Load is set; 1 each 5 seconds for the worker's row, each second if it sends more than 20;
 //	            1 each 10 minutes, to tidy up, and 1 for each row that this finds

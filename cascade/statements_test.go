@@ -78,6 +78,17 @@ func TestStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	takes("giving a job back", 1, func() error { return w.release(ctx, c, c.Jobs) })
+	if c, err = w.claim(ctx, 1); err != nil || len(c.Jobs) != 1 {
+		t.Fatal(c, err)
+	}
+	if _, err := queue.Enqueue(ctx, db, queue.Deletion{Resource: "project", ResourceID: "nonsense, too"}); err != nil {
+		t.Fatal(err)
+	}
+	takes("the end of a turn", 2, func() error {
+		l := &lease{Worker: w, job: c.Jobs[0], turn: turn{begun: time.Now().Add(-time.Hour), reached: time.Second}}
+		return w.settle(ctx, c, l.job, l.giveWay(ctx, true))
+	})
+	takes("a failure of a job that another has", 2, func() error { return w.fail(ctx, c.Jobs[0], errors.New("late"), false) })
 	dbtest.Exec(t, db, "DELETE FROM onerow_job")
 
 	// An empty project: claim, look for the root and, in both tables, for screens and
