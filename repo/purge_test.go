@@ -74,7 +74,7 @@ func TestDeleteAfterPurge(t *testing.T) {
 	}
 	must(db.ExecContext(ctx, "UPDATE onerow_job_archive SET finished_at = finished_at - INTERVAL 401 DAY"))
 	must(db.ExecContext(ctx, "UPDATE onerow_deletion SET requested_at = requested_at - INTERVAL 401 DAY"))
-	const age = 400 * 24 * time.Hour
+	const age = queue.DefaultKeep
 	if n := must(queue.PurgeJobs(ctx, db, age, 10, false)); n != 1 {
 		t.Errorf("%d jobs are purged", n)
 	}

@@ -44,9 +44,9 @@ func Hold(ctx context.Context, db onerow.DB, resource, resourceID string, deleti
 	return nil
 }
 
-// sqlForgetParked deletes one_row's part of the job, which nobody else changes while the job is locked: what
-// was parked, or skipped, is below a row that stays.
-const sqlForgetParked = `DELETE k FROM onerow_parked AS k FORCE INDEX (one_row) WHERE k.job_id = ?`
+// sqlForgetAllParked deletes one_row's part of the job, which nobody else changes while the job is locked:
+// what was parked, or skipped, is below a row that stays.
+const sqlForgetAllParked = `DELETE k FROM onerow_parked AS k FORCE INDEX (one_row) WHERE k.job_id = ?`
 
 // HoldJob takes a job from the workers for good, whatever it has done already, before a cancel: it is held,
 // the worker that has it changes nothing after its batch, and the rows that it parked are forgotten.
@@ -66,7 +66,7 @@ func HoldJob(ctx context.Context, db onerow.DB, jobID int64, reason string) (Job
 				}
 			}
 			if held && err == nil {
-				_, err = tx.ExecContext(ctx, sqlForgetParked, jobID)
+				_, err = tx.ExecContext(ctx, sqlForgetAllParked, jobID)
 			}
 			return held, err
 		},

@@ -11,6 +11,10 @@ import (
 	"github.com/onerow/onerow/internal/purge"
 )
 
+// DefaultKeep is how long a job that has ended, its counts and its audit are kept where nobody says
+// otherwise, and how long it is known what of it has come back.
+const DefaultKeep = 400 * 24 * time.Hour
+
 // purgeBatch is how many jobs, or audits, are looked at by a statement and go in a transaction, and
 // skippedBatch how many skipped rows of jobs do.
 const (

@@ -13,6 +13,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/dbtext"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/rowkey"
@@ -147,7 +148,7 @@ const sqlBackAgain = ` ON DUPLICATE KEY UPDATE kept_rows = kept_rows + VALUES(ke
 func NoteBack(ctx context.Context, tx onerow.DB, steps []Step) error {
 	back := slices.Clone(steps)
 	for i := range back {
-		back[i].Number, back[i].keep = -back[i].Number, 400*24*time.Hour
+		back[i].Number, back[i].keep = -back[i].Number, queue.DefaultKeep
 	}
 	return note(ctx, tx, back, sqlBackAgain)
 }
@@ -158,11 +159,11 @@ const StepEnded = "-9223372036854775807"
 
 // sqlEnded follows on the job that the transaction has locked in the archive, by primary keys.
 const sqlEnded = `INSERT IGNORE INTO onerow_trash (job_id, step, table_name, cut, kept_rows, kept_at, expires_at)
-SELECT id, ` + StepEnded + `, '', '', 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 400 DAY FROM onerow_job_archive WHERE id = ? AND state = 'done'`
+SELECT id, ` + StepEnded + `, '', '', 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND FROM onerow_job_archive WHERE id = ? AND state = 'done'`
 
 // NoteEnded notes that the job was done, if it was. One statement.
 func NoteEnded(ctx context.Context, tx onerow.DB, jobID int64) error {
-	_, err := tx.ExecContext(ctx, sqlEnded, jobID)
+	_, err := tx.ExecContext(ctx, sqlEnded, queue.DefaultKeep.Microseconds(), jobID)
 	return err
 }
 

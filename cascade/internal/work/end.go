@@ -7,14 +7,14 @@ import (
 	"github.com/onerow/onerow/cascade/queue"
 )
 
-// sqlForgetParked deletes the rows of a job that is done, by the unique key one_row: somebody else has
-// deleted what was parked.
-const sqlForgetParked = `DELETE p FROM onerow_parked AS p FORCE INDEX (one_row) WHERE p.job_id = ? AND p.state = 'parked'`
+// sqlForgetGone deletes the parked rows of a job that is done, by the unique key one_row: somebody else has
+// deleted what they name.
+const sqlForgetGone = `DELETE p FROM onerow_parked AS p FORCE INDEX (one_row) WHERE p.job_id = ? AND p.state = 'parked'`
 
 // end moves the job to the archive, in the batch that has deleted the root.
 func (r *run) end(ctx context.Context, tx *onerow.Tx) error {
 	if len(r.parked) > 0 {
-		if _, err := tx.ExecContext(ctx, sqlForgetParked, r.JobID); err != nil {
+		if _, err := tx.ExecContext(ctx, sqlForgetGone, r.JobID); err != nil {
 			return err
 		}
 	}
