@@ -13,10 +13,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/onerow/onerow/cascade/command/internal/age"
 	"github.com/onerow/onerow/cascade/command/internal/metrics"
-	"github.com/onerow/onerow/cascade/command/internal/retention"
+	"github.com/onerow/onerow/cascade/command/internal/ownrows"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/cost"
 )
 
@@ -98,6 +102,18 @@ func TestPurge(t *testing.T) {
 	}
 }
 
+// TestKeepsAsPromised: without a flag jobs are kept as long as package queue says, which the trash relies on.
+func TestKeepsAsPromised(t *testing.T) {
+	var g commandLine
+	parser, err := kong.New(&g, kong.Name(output.ProgramName))
+	if err == nil {
+		_, err = parser.Parse([]string{"purge"})
+	}
+	if err != nil || g.Purge.KeepJobs != queue.DefaultKeep {
+		t.Errorf("--keep-jobs is %s, want %s; %v", g.Purge.KeepJobs, queue.DefaultKeep, err)
+	}
+}
+
 // TestPurgeInterrupted: it ends at once, with 0 and with what it has done.
 func TestPurgeInterrupted(t *testing.T) {
 	w := withOld(t, "1000")
@@ -105,7 +121,7 @@ func TestPurgeInterrupted(t *testing.T) {
 	defer cancel()
 	var out bytes.Buffer
 	a := &shell.App{Environment: shell.Environment{Stdout: &out, Stderr: &out}, DSN: w.url()}
-	c := age.Purge{Keep: retention.Keep{KeepJobs: 9600 * time.Hour}, Load: 0.01}
+	c := age.Purge{Keep: ownrows.Keep{KeepJobs: queue.DefaultKeep}, Load: 0.01}
 	go func() { // between two batches, as the rest after the first is long
 		for w.number("SELECT COUNT(*) FROM onerow_job_archive") == 1000 {
 		}
@@ -123,13 +139,13 @@ func TestPurgeInterrupted(t *testing.T) {
 // said once.
 func TestSlowly(t *testing.T) {
 	w := withOld(t, "450")
-	kinds, err := retention.Keep{KeepJobs: 9600 * time.Hour, KeepRequests: 720 * time.Hour}.Kinds()
+	kinds, err := ownrows.Keep{KeepJobs: queue.DefaultKeep, KeepRequests: 720 * time.Hour}.Kinds()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
 	removed := map[string]int64{}
-	s := &retention.Slowly{Kinds: kinds, Log: slog.New(slog.NewTextHandler(&log, nil)), Purged: func(kind string, rows int64) { removed[kind] += rows }}
+	s := &ownrows.Slowly{Kinds: kinds, Log: slog.New(slog.NewTextHandler(&log, nil)), Purged: func(kind string, rows int64) { removed[kind] += rows }}
 	w.exec("RENAME TABLE onerow_key_audit TO aside")
 	w.exec("CREATE TABLE onerow_key_audit (x INT)")
 	for range kinds {
@@ -181,7 +197,7 @@ func TestPurgeMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Kinds, err = (retention.Keep{KeepJobs: 9600 * time.Hour, KeepRequests: 720 * time.Hour}).Kinds(); err != nil {
+	if m.Kinds, err = (ownrows.Keep{KeepJobs: queue.DefaultKeep, KeepRequests: 720 * time.Hour}).Kinds(); err != nil {
 		t.Fatal(err)
 	}
 	m.PurgedRows("keys", 7)

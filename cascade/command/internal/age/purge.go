@@ -6,14 +6,14 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/onerow/onerow/cascade/command/internal/retention"
+	"github.com/onerow/onerow/cascade/command/internal/ownrows"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 )
 
 // Purge removes what the toolkit keeps for a while only.
 type Purge struct {
-	retention.Keep
+	ownrows.Keep
 	Load   shell.Load `default:"0.5" placeholder:"SHARE" help:"The share of the time that batches may take, from 0.01 to 1 (0.5)."`
 	DryRun bool       `help:"Only count what would be removed."`
 	JSON   bool       `name:"json" help:"Print a JSON array."`
@@ -57,7 +57,7 @@ func (c *Purge) Run(ctx context.Context, a *shell.App) error {
 		switch {
 		case ctx.Err() != nil:
 			p.Note = "interrupted: the next call goes on"
-		case retention.NoTable(err):
+		case ownrows.NoTable(err):
 			p.Note = "there is no such table"
 		case err != nil:
 			p.Error = output.OneLine(err.Error())
@@ -67,15 +67,15 @@ func (c *Purge) Run(ctx context.Context, a *shell.App) error {
 	return errors.Join(c.print(a, all), errors.Join(errs...))
 }
 
-func (c *Purge) one(ctx context.Context, db *sql.DB, kind retention.Kind, p *Purged, show *shell.Counter, pace *shell.Pacer) (err error) {
+func (c *Purge) one(ctx context.Context, db *sql.DB, kind ownrows.Kind, p *Purged, show *shell.Counter, pace *shell.Pacer) (err error) {
 	if c.DryRun {
 		p.Waiting, err = kind.Waiting(ctx, db, mostCounted)
 		return err
 	}
 	for {
-		n, err := kind.Purge(ctx, db, retention.Batch)
+		n, err := kind.Purge(ctx, db, ownrows.Batch)
 		p.Removed += n
-		if err != nil || n < retention.Batch {
+		if err != nil || n < ownrows.Batch {
 			return err
 		}
 		show.Say(func() string { return fmt.Sprintf("%s: %s removed", kind.Name, output.Grouped(p.Removed)) })

@@ -13,7 +13,7 @@ import (
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/command/internal/lost"
 	"github.com/onerow/onerow/cascade/command/internal/operate"
-	"github.com/onerow/onerow/cascade/command/internal/retention"
+	"github.com/onerow/onerow/cascade/command/internal/ownrows"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/cascade/internal/output"
@@ -56,7 +56,7 @@ func (f WorkFlags) Validate() error {
 type Run struct {
 	WorkFlags
 	HTTPFlags
-	retention.Keep
+	ownrows.Keep
 	lost.WatchFlag
 	Poll    time.Duration `placeholder:"TIME" help:"How long an idle worker waits before it looks again (1s)."`
 	NoPurge bool          `help:"Do not purge the toolkit's own tables in the background; --keep-… say what is kept how long."`
@@ -81,7 +81,7 @@ func (c *Run) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 	if err != nil {
 		return err
 	}
-	slowly := &retention.Slowly{Kinds: kinds, Log: log}
+	slowly := &ownrows.Slowly{Kinds: kinds, Log: log}
 	orphans := &lost.Watch{Log: log, Found: func(int) {}}
 	count := func(cascade.Event) {}
 	if op != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/admin"
-	"github.com/onerow/onerow/cascade/command/internal/retention"
+	"github.com/onerow/onerow/cascade/command/internal/ownrows"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cascade/internal/fit"
@@ -30,11 +30,11 @@ type Working struct {
 }
 
 // trashKind is what has expired in the trash, where the plan keeps any.
-func (w *Working) trashKind() []retention.Kind {
+func (w *Working) trashKind() []ownrows.Kind {
 	if len(w.Plan.Kept()) == 0 {
 		return nil
 	}
-	return []retention.Kind{{Name: "trash", Tables: "onerow_trash, onerow_trash_…", Purge: func(ctx context.Context, db onerow.DB, limit int) (int64, error) {
+	return []ownrows.Kind{{Name: "trash", Tables: "onerow_trash, onerow_trash_…", Purge: func(ctx context.Context, db onerow.DB, limit int) (int64, error) {
 		return admin.PurgeTrash(ctx, db, w.Plan, w.assets, limit)
 	}}}
 }

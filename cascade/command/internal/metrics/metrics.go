@@ -19,7 +19,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/admin"
-	"github.com/onerow/onerow/cascade/command/internal/retention"
+	"github.com/onerow/onerow/cascade/command/internal/ownrows"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/prommetrics"
 )
@@ -34,7 +34,7 @@ type Metrics struct {
 	looked            *prometheus.GaugeVec
 	purged, retained  *prometheus.CounterVec
 	orphans, searched prometheus.Gauge
-	Kinds             []retention.Kind
+	Kinds             []ownrows.Kind
 
 	mu       sync.Mutex
 	measured time.Time

@@ -1,4 +1,4 @@
-package retention_test
+package ownrows_test
 
 import (
 	"context"
@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow/cascade/command/internal/retention"
+	"github.com/onerow/onerow/cascade/command/internal/ownrows"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -76,17 +77,17 @@ func TestYear(t *testing.T) {
 	answered := 0
 	go func() { front <- foreground(ctx, db, each, stop, &answered) }()
 	removed, begin := map[string]int64{}, time.Now()
-	kinds, err := retention.Keep{KeepJobs: 9600 * time.Hour, KeepRequests: 720 * time.Hour, KeepFlows: 60 * 24 * time.Hour, KeepMessages: 60 * 24 * time.Hour}.Kinds()
+	kinds, err := ownrows.Keep{KeepJobs: queue.DefaultKeep, KeepRequests: 720 * time.Hour, KeepFlows: 60 * 24 * time.Hour, KeepMessages: 60 * 24 * time.Hour}.Kinds()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, kind := range kinds {
 		for {
-			n, err := kind.Purge(ctx, db, retention.Batch)
+			n, err := kind.Purge(ctx, db, ownrows.Batch)
 			if removed[kind.Name] += n; err != nil {
 				t.Fatalf("%s: %v", kind.Name, err)
 			}
-			if n < retention.Batch {
+			if n < ownrows.Batch {
 				break
 			}
 		}

@@ -1,4 +1,4 @@
-// Package retention is how long the toolkit keeps its own rows, of all packages: what cascade-worker purges,
+// Package ownrows is how long the toolkit keeps its own rows, of all packages: what cascade-worker purges,
 // at a command and in the background. What is promised:
 //
 //   - What is younger than its time stays, by the database's clock, and so does all that waits for somebody:
@@ -11,7 +11,7 @@
 //     quotas are never purged: what they promise has no end.
 //
 // Open this package when a table of the toolkit's grows for ever, or is purged too early.
-package retention
+package ownrows
 
 import (
 	"context"
