@@ -60,9 +60,9 @@ func QueryLast(ctx context.Context, tx *onerow.Tx, query string, args []any, sca
 	return onerow.Query(ctx, tx, query, args, scan)
 }
 
-// KeepUnknown is err, with which the statements one by one ended that were to find out why the same statements
+// KeepUnknown is err, with which statements one by one ended that were to find out why the same statements
 // with COMMIT ended with first. A duplicate there may have been what an attempt before it had committed: so
-// an error that is no answer does not say that nothing was done, but onerow.ErrOutcomeUnknown.
+// an error that is no answer becomes onerow.ErrOutcomeUnknown.
 func KeepUnknown(ctx context.Context, first, err error) error {
 	_, behind := errors.AsType[*wire.SettledError](first)
 	if !behind || err == nil || errors.Is(err, onerow.ErrOutcomeUnknown) || ctx.Err() == nil && mysqlerr.Answers(err) {

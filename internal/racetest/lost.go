@@ -15,9 +15,9 @@ import (
 	"github.com/onerow/onerow/internal/guard"
 )
 
-// AfterLost calls a function, which commits once, with pools that send together what may be and lose the answer
-// to the first COMMIT; and ends its context at each of the packets that follow. The function may have the
-// answer, or must say that it does not know: what it did is there.
+// AfterLost calls a function, which commits once, with pools that send together what may be and lose the
+// answer to the first COMMIT; and ends its context at each of the packets that follow. The function may have
+// the answer, or must say that it does not know: what it did is there.
 func AfterLost(t *testing.T, dsn string, call func(ctx context.Context, db *sql.DB) error) {
 	t.Helper()
 	answered, ended := 0, 0
