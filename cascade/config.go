@@ -14,6 +14,13 @@ import (
 	"github.com/onerow/onerow/internal/dbtext"
 )
 
+// Assets deletes external assets, files or objects, by the names that the plan's asset columns hold.
+type Assets interface {
+	// Delete deletes what is there of at most 100 names: a missing asset is no error. The rows that name them
+	// are there, and can go, as a rehearsal has shown; they go afterwards. It should return soon after ctx ends.
+	Delete(ctx context.Context, names []string) error
+}
+
 // Config is how a [Worker] works. The zero value is valid, unless the plan names
 // assets.
 type Config struct {
@@ -88,13 +95,8 @@ type Config struct {
 	Turn time.Duration
 	// MaxFailures is how many failures in a row make a job dead. Default 10.
 	MaxFailures int
-	// Assets deletes external assets, files or objects, by the names that the plan's asset columns hold. It
-	// is needed if there are any. Delete gets at most 100 names at a time, and deletes what is there of them:
-	// a missing asset is no error. Their rows are there, and can go, as a rehearsal has shown; they go
-	// afterwards. It should return soon after ctx ends.
-	Assets interface {
-		Delete(ctx context.Context, names []string) error
-	}
+	// Assets deletes what the plan's asset columns name. It is needed if there are any.
+	Assets Assets
 	// Name is shown as the job's worker. Default: host name and process id.
 	Name string
 	// Log gets one line per job, and errors. Default: nothing is logged.

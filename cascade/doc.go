@@ -103,7 +103,7 @@
 //
 //   - That assets are deleted once: [Config].Assets is called again after a crash, by a worker that lost its
 //     lease too. It must be idempotent, and names of assets must never be used again. A row that something
-//     comes to hold in between may lose its asset: inspect.Sweep finds it.
+//     comes to hold in between may lose its asset.
 //   - That a job ends while others insert below its root. Hide the root first.
 //   - On clusters of several primaries row locks do not reach other nodes. The queue is safe there, and rows
 //     that come by package repo with [schema.Plan].Cluster, or by a foreign key. Another child inserted on

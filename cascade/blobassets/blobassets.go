@@ -11,9 +11,8 @@
 //
 // Guarantees: a missing blob is no error, so deleting twice is none; when Delete returns
 // nil, none of the blobs is there. Not guaranteed: that blobs which were deleted before
-// an error come back, or that a store with versioned objects forgets them; that a
-// listing shows what was written or deleted since it began. No statements are sent to a
-// database.
+// an error come back, or that a store with versioned objects forgets them. No statements
+// are sent to a database.
 //
 // Open this package when assets lie in another kind of store.
 package blobassets
@@ -22,15 +21,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"slices"
 	"sync"
-	"time"
 
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 
-	"github.com/onerow/onerow/cascade/inspect"
+	"github.com/onerow/onerow/cascade"
 )
 
 // parallel is how many blobs are deleted at a time: object stores answer in tens of
@@ -39,9 +35,9 @@ const parallel = 8
 
 type assets struct{ bucket *blob.Bucket }
 
-// New returns the assets that are the blobs of a bucket, by their keys, for a worker
-// and for [inspect.Sweep]. The bucket stays the caller's to close, after these have ended.
-func New(bucket *blob.Bucket) inspect.AssetStore { return assets{bucket} }
+// New returns the assets that are the blobs of a bucket, by their keys. The bucket stays the caller's to
+// close, after the worker has ended.
+func New(bucket *blob.Bucket) cascade.Assets { return assets{bucket} }
 
 // Delete deletes the blobs of these keys. It tries all of them and returns the
 // errors joined; its goroutines have ended when it returns.
@@ -70,46 +66,4 @@ func each(names []string, fn func(name string) error) error {
 	}
 	all.Wait()
 	return errors.Join(errs...)
-}
-
-// List lists the blobs whose keys begin with prefix, page by page.
-func (a assets) List(ctx context.Context, prefix string, fn func(name string, modified time.Time) error) error {
-	list := a.bucket.List(&blob.ListOptions{Prefix: prefix})
-	for {
-		object, err := list.Next(ctx)
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return fmt.Errorf("blobassets: list %q: %w", prefix, err)
-		case object.IsDir:
-			continue
-		}
-		if err := fn(object.Key, object.ModTime); err != nil {
-			return err
-		}
-	}
-}
-
-// Missing returns the keys of which there is no blob, in their order.
-func (a assets) Missing(ctx context.Context, names []string) ([]string, error) {
-	var mu sync.Mutex
-	gone := map[string]bool{}
-	err := each(names, func(name string) error {
-		if err := context.Cause(ctx); err != nil {
-			return fmt.Errorf("blobassets: look for %q: %w", name, err)
-		}
-		there, err := a.bucket.Exists(ctx, name)
-		if err != nil {
-			return fmt.Errorf("blobassets: look for %q: %w", name, err)
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		gone[name] = !there
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !gone[name] }), nil
 }

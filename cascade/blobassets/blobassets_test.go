@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"gocloud.dev/blob/fileblob"
 )
@@ -103,53 +101,5 @@ func TestEveryErrorCounts(t *testing.T) {
 	}
 	if err := bucket.Close(); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func TestListAndMissing(t *testing.T) {
-	bucket, err := fileblob.OpenBucket(t.TempDir(), &fileblob.Options{Metadata: fileblob.MetadataDontWrite})
-	if err != nil {
-		t.Fatal(err)
-	}
-	begin := time.Now().Add(-time.Minute)
-	var names []string
-	for i := range 2500 { // more than a page
-		names = append(names, fmt.Sprintf("screens/%04d – it's.png", i))
-	}
-	for _, name := range append(names, "other", "screens") {
-		if err := bucket.WriteAll(t.Context(), strings.ReplaceAll(name, "screens/", "s/"), []byte("bytes"), nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	a := New(bucket)
-	seen := 0
-	err = a.List(t.Context(), "s/", func(name string, modified time.Time) error {
-		if want := strings.Replace(names[seen], "screens/", "s/", 1); name != want || modified.Before(begin) {
-			t.Fatalf("%q, %s; want %q", name, modified, want)
-		}
-		seen++
-		return a.Delete(t.Context(), []string{name}) // it may go meanwhile
-	})
-	if err != nil || seen != len(names) {
-		t.Fatalf("%d listed, %v", seen, err)
-	}
-	stop := errors.New("stop")
-	if err := a.List(t.Context(), "", func(string, time.Time) error { return stop }); !errors.Is(err, stop) {
-		t.Error(err)
-	}
-	gone, err := a.Missing(t.Context(), []string{"nothing", "other", "it's", "screens"})
-	if err != nil || !slices.Equal(gone, []string{"nothing", "it's"}) {
-		t.Errorf("%q, %v", gone, err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := a.Missing(ctx, []string{"other"}); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if err := bucket.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.List(t.Context(), "", func(string, time.Time) error { return nil }); err == nil {
-		t.Error("a closed bucket was listed")
 	}
 }

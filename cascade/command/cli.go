@@ -39,7 +39,6 @@ type commandLine struct {
 	Retain   age.Retention    `cmd:"" name:"retention" help:"Show which rows the plan's retention finds, or queue them now."`
 	DryRun   deletion.Plan    `cmd:"" name:"plan" help:"Count what would be deleted below a row: a dry run."`
 	Orphans  lost.Orphans     `cmd:"" help:"Find rows whose row above is gone, and queue what is below."`
-	Sweep    lost.Sweep       `cmd:"" help:"Find assets without rows and rows without assets."`
 	Jobs     operate.Jobs     `cmd:"" help:"List jobs, open and finished, newest first."`
 	Report   operate.Report   `cmd:"" help:"Say what became of a deletion: by whom, when, why, what went and what is left."`
 	Retry    operate.Retry    `cmd:"" help:"Make a job that is dead or has leftovers ready again."`

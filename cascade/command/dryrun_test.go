@@ -151,7 +151,7 @@ func TestPlanWrongInput(t *testing.T) {
 	if o := w.want(1, "note", "plan", "region", "eu"); !isOneLine(o.stderr) {
 		t.Error(o)
 	}
-	for _, command := range []string{"plan", "orphans", "sweep", "undo"} {
+	for _, command := range []string{"plan", "orphans", "undo"} {
 		if out := w.ok(command, "--help"); !strings.HasPrefix(out, "Usage: cascade-worker "+command) || !strings.Contains(out, "Examples:") {
 			t.Errorf("%s --help:\n%s", command, out)
 		}

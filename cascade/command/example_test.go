@@ -6,9 +6,9 @@ import (
 
 	"gocloud.dev/blob"
 
+	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/blobassets"
 	"github.com/onerow/onerow/cascade/command"
-	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -25,7 +25,7 @@ func ExampleMain() {
 
 // openBucket opens what --assets names, as in s3://pictures?region=eu-central-1, with the driver that this
 // program links: _ "gocloud.dev/blob/s3blob".
-func openBucket(ctx context.Context, address string) (inspect.AssetStore, func() error, error) {
+func openBucket(ctx context.Context, address string) (cascade.Assets, func() error, error) {
 	bucket, err := blob.OpenBucket(ctx, address)
 	if err != nil {
 		return nil, nil, err

@@ -374,35 +374,6 @@ func TestMigrateSaysWhatItLacks(t *testing.T) {
 	lacks("migrate down --yes", "down: 00013_control.sql: ", "it needs SELECT, DELETE and DROP on the database")
 }
 
-// TestGrantsOfSweep: assets are of another plan.
-func TestGrantsOfSweep(t *testing.T) {
-	l := grantsWorld(t)
-	l.write(l.plan, `
-resources:
-  - name: album
-  - name: photo
-    parent: {resource: album, column: album_id}
-    asset: blob_key
-    columns: [{name: blob_key, type: VARCHAR(80) NOT NULL}]
-`)
-	l.createTables()
-	rights, err := l.document.Rights("sweep", l.words("sweep"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.user.Least(rights, func() error {
-		l.write(filepath.Join(l.photos, "lost"), "bytes")
-		if err := l.each("sweep", "sweep --delete --grace 0s"); err != nil {
-			return err
-		}
-		left, err := os.ReadDir(l.photos)
-		if err == nil && len(left) > 0 {
-			err = fmt.Errorf("%v are left", left)
-		}
-		return err
-	})
-}
-
 // TestGrantsOfDiscover: they work with less as well, and say what they do not see.
 func TestGrantsOfDiscover(t *testing.T) {
 	l := grantsReady(t)

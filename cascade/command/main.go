@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
-	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -21,7 +21,7 @@ type Options struct {
 	// OpenAssets opens the place that --assets or ONEROW_ASSETS names, and returns how to close it. Its error
 	// is printed, with the exit code 2; it should not quote the address, which may carry keys. Without it
 	// there is no place for assets.
-	OpenAssets func(ctx context.Context, address string) (inspect.AssetStore, func() error, error)
+	OpenAssets func(ctx context.Context, address string) (cascade.Assets, func() error, error)
 }
 
 // Main runs the command line of this process and returns its exit code, for [os.Exit]. plan is the program's

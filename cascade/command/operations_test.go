@@ -76,7 +76,8 @@ func runBlock(t *testing.T, lines []string) {
 		}
 	}
 	w := runbookWorld(t, files, strings.Join(lines, "\n"))
-	// The daemon goes on until it is told to stop, which it is when it works. What others read is read.
+	// The daemon goes on until it is told to stop, which it is when it works. What others read is read; what they
+	// are asked has no answer.
 	w.write(filepath.Join(dir, output.ProgramName), `#!/bin/bash
 [[ $1 == run ]] || exec "$program" "$@"
 coproc daemon { exec "$program" "$@" 2>&1; }
@@ -88,7 +89,7 @@ done
 wait "$pid"
 `)
 	for _, reader := range []string{"jq", "mysql"} {
-		w.write(filepath.Join(dir, reader), "#!/bin/bash\ncat\n")
+		w.write(filepath.Join(dir, reader), "#!/bin/bash\n[[ $1 == -N ]] || cat\n")
 	}
 	for _, made := range []string{output.ProgramName, "jq", "mysql"} {
 		if err := os.Chmod(filepath.Join(dir, made), 0o700); err != nil { //nolint:gosec // a program

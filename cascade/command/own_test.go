@@ -6,16 +6,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
-	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/schema"
 )
 
 // noAssets is a place without assets.
-type noAssets struct{ inspect.AssetStore }
+type noAssets struct{ cascade.Assets }
 
-func openNone(context.Context, string) (inspect.AssetStore, func() error, error) {
+func openNone(context.Context, string) (cascade.Assets, func() error, error) {
 	return noAssets{}, func() error { return nil }, nil
 }
 
@@ -30,7 +30,7 @@ func TestOwnPlan(t *testing.T) {
 		plan *schema.Plan
 		code int
 		says string
-		open func(context.Context, string) (inspect.AssetStore, func() error, error)
+		open func(context.Context, string) (cascade.Assets, func() error, error)
 	}{
 		{"ddl", &good, 0, "CREATE TABLE `shelf`", nil},
 		{"ddl --plan plan.yaml", &good, 2, "its plan is built in", nil},

@@ -15,13 +15,13 @@ import (
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/fileblob"
 
+	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/blobassets"
-	"github.com/onerow/onerow/cascade/inspect"
 )
 
 // Open opens a folder, as in file:///folder, and returns how to close it. Its errors quote no more of the
 // address than its path, because addresses of other stores may carry keys.
-func Open(ctx context.Context, address string) (inspect.AssetStore, func() error, error) {
+func Open(ctx context.Context, address string) (cascade.Assets, func() error, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != fileblob.Scheme {
 		return nil, nil, errors.New("the assets' address is not of the form file:///folder, the only one that this program is built with")

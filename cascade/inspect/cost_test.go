@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/onerow/onerow/cascade/internal/foresttest"
 	"github.com/onerow/onerow/internal/cost"
@@ -66,7 +65,7 @@ func is(err, want error) error {
 }
 
 // TestCosts: what a call reads and locks depends neither on the jobs of others, open or finished, nor on the
-// rows below others; a page of the sweep is 500 rows.
+// rows below others.
 func TestCosts(t *testing.T) {
 	enough := errors.New("enough")
 	for _, level := range racetest.Levels() {
@@ -77,15 +76,6 @@ func TestCosts(t *testing.T) {
 				err = fmt.Errorf("%+v", e)
 			}
 			return err
-		})
-		c.Call("sweep of objects", func(ctx context.Context, db *sql.DB) error {
-			store := &bucket{objects: map[string]time.Time{"b1": {}, "lost": {}}}
-			_, err := Sweep(ctx, db, forest, store, SweepOptions{Limit: 1}, func(Finding) error { return nil })
-			return err
-		})
-		c.Call("a page of rows without their objects", func(ctx context.Context, db *sql.DB) error {
-			_, err := Sweep(ctx, db, forest, &bucket{}, SweepOptions{Grace: -1}, func(Finding) error { return enough })
-			return is(err, enough)
 		})
 		c.Call("two pages of orphans", func(ctx context.Context, db *sql.DB) error {
 			ctx, cancel := context.WithCancel(ctx)

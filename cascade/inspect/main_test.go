@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"context"
 	"database/sql"
 	"testing"
 	"time"
@@ -40,11 +41,16 @@ func enqueue(t testing.TB, db *sql.DB, resource, id string, grace time.Duration)
 	return job
 }
 
+// noAssets is a store without objects.
+type noAssets struct{}
+
+func (noAssets) Delete(context.Context, []string) error { return nil }
+
 // drain has a worker work all that is due.
 func drain(t testing.TB, db *sql.DB, plan schema.Plan, c cascade.Config) {
 	t.Helper()
 	if c.Assets == nil {
-		c.Assets = &bucket{}
+		c.Assets = noAssets{}
 	}
 	w, err := cascade.NewWorker(db, plan, c)
 	if err == nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // TestSearchesRefuseMisfits: what a worker would refuse is refused where nothing is deleted, too, with the
-// same words; the sweep looks at no table without assets.
+// same words.
 func TestSearchesRefuseMisfits(t *testing.T) {
 	pair := schema.Plan{Tables: []schema.Table{{Name: "a", Key: []string{"id"}},
 		{Name: "b", Key: []string{"id"}, Parents: []schema.Edge{{Table: "a", Columns: []string{"a_id"}}}}}}
@@ -26,13 +26,5 @@ func TestSearchesRefuseMisfits(t *testing.T) {
 	}
 	if _, err := EnqueueOrphans(t.Context(), db, pair, []Orphan{{Resource: "z", ID: "7"}}); !errors.Is(err, schema.ErrUnknownResource) {
 		t.Error(err)
-	}
-	plan := schema.Plan{Tables: []schema.Table{pair.Tables[0], {Name: "b", Key: []string{"id"}, Parents: pair.Tables[1].Parents, Asset: "a_ref"}}}
-	if _, err := Sweep(t.Context(), db, plan, &bucket{}, SweepOptions{}, nil); err != nil {
-		t.Errorf("sweep: %v", err)
-	}
-	plan.Tables[1].Asset = "file"
-	if _, err := Sweep(t.Context(), db, plan, &bucket{}, SweepOptions{}, nil); !errors.Is(err, schema.ErrInvalidPlan) || !strings.Contains(err.Error(), "file") {
-		t.Errorf("sweep: %v", err)
 	}
 }

@@ -53,8 +53,7 @@
 //	discover       discover.Plan
 //	adopt          adopt.Prepare; --backfill what package adopt documents
 //	verify         live.Verify and live.VerifyPrivileges
-//	plan, orphans, sweep   what package cascade documents; plan and sweep need no tables
-//	               of the toolkit
+//	plan, orphans  what package cascade documents; plan needs no tables of the toolkit
 //	enqueue        the catalog, 1 to look for the row, 2 to log and queue (1 more when a job
 //	               is open); --where and --query: per 500 rows 1 to read them (for
 //	               --query 1 in all), 1 to look for them (not for --where of a table; 1 more

@@ -93,7 +93,7 @@ const uploadTime = 10 * time.Minute
 
 // Attach reserves room for the bytes before they are read, stores them, and makes the row that names them. A
 // repeat gets the same row; where it fails the room comes back when its time is over. A crash may leave a
-// file that no row names: what is in the folder and in no row is for inspect.Sweep.
+// file that no row names: OPERATIONS.md has how to find it.
 func (d *Desk) Attach(ctx context.Context, p Place, a Attachment, read func() ([]byte, error)) (res onerow.Result[Attachment], err error) {
 	if _, err := d.at(p).Get(ctx, d.db, a.TicketID); err != nil {
 		return res, err

@@ -1,11 +1,11 @@
 // Command plant plants bugs, one at a time, in a copy of the code, and shows that the tests find each:
 //
-//	.cache/bin/withserver -- go run -C proof ./plant          all of them
-//	.cache/bin/withserver -- go run -C proof ./plant token    those whose name contains "token"
-//	.cache/bin/withserver -- go run -C proof ./plant -part 2/6
-//	                                                          the second sixth
-//	.cache/bin/withserver -- go run -C proof ./plant -rules -part 1/8
-//	                                                          an eighth of what rules change in each statement and index
+//	go run -C proof ./plant                     all of them, on the server that package devdb finds
+//	go run -C proof ./plant token               those whose name contains "token"
+//	go run -C proof ./plant -part 2/6           the second sixth
+//	go run -C proof ./plant -server mariadbd -server "$PWD/.cache/mysql/mysqld"
+//	                                            on two servers side by side; each must find each bug
+//	go run -C proof ./plant -rules -part 1/8    an eighth of what rules change in each statement and index
 //
 // A suite that cannot fail proves nothing. Each bug is a change of a few words that a tired person could
 // make, in the code of one rule; the tests named beside it must pass without it and fail with it, and it must
@@ -26,6 +26,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -60,6 +61,11 @@ func run(ctx context.Context, args []string) (err error) {
 	list := flags.Bool("list", false, "only name them")
 	some := part{1, 1}
 	flags.Var(&some, "part", "i/n: the i-th of n parts")
+	var programs []string
+	flags.Func("server", "a server program to run the tests on; once for each, side by side", func(path string) error {
+		programs = append(programs, path)
+		return nil
+	})
 	first := flags.String("first", "", "with -rules: a pattern of tests to try first")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -88,9 +94,11 @@ func run(ctx context.Context, args []string) (err error) {
 		}
 		return nil
 	}
-	if os.Getenv("ONEROW_DSN") == "" {
-		return errors.New("no server: run it under withserver, see the head of this file")
+	servers, err := startServers(ctx, programs)
+	if err != nil {
+		return err
 	}
+	defer func() { err = errors.Join(err, closeServers(servers)) }()
 	garden, err := os.MkdirTemp("", "onerow-plant-")
 	if err != nil {
 		return err
@@ -100,9 +108,9 @@ func run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	if *byRules {
-		return plantMutants(ctx, garden, *first, chosen)
+		return plantMutants(ctx, nursery{garden, servers, map[string]suite{}}, *first, chosen)
 	}
-	return plantBugs(ctx, garden, some, names)
+	return plantBugs(ctx, nursery{garden, servers, map[string]suite{}}, some, names)
 }
 
 // part is the i-th of n.
@@ -122,7 +130,7 @@ func (p *part) Set(text string) error {
 
 func (p part) has(at int) bool { return at%p.n == p.i-1 }
 
-func plantBugs(ctx context.Context, garden string, some part, names []string) error {
+func plantBugs(ctx context.Context, n nursery, some part, names []string) error {
 	chosen := 0
 	missed := 0
 	sound := map[string]bool{}
@@ -132,7 +140,7 @@ func plantBugs(ctx context.Context, garden string, some part, names []string) er
 		}
 		chosen++
 		begin := time.Now()
-		verdict, err := b.plant(ctx, garden, sound)
+		verdict, err := b.plant(ctx, n, sound)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -186,25 +194,45 @@ func copyTree(ctx context.Context, to string) error {
 	return nil
 }
 
+// nursery is a copy of the code, and the servers on which its tests run.
+type nursery struct {
+	garden  string
+	servers []*server
+	suites  map[string]suite // of packages without a bug
+}
+
+// sound compiles the tests of packages in which no bug is planted, once.
+func (n nursery) sound(ctx context.Context, pkgs string) (s suite, err error) {
+	if s, known := n.suites[pkgs]; known {
+		return s, nil
+	}
+	s, err = compileTests(ctx, n.garden, pkgs, fmt.Sprintf("sound%d-", len(n.suites)))
+	if err == nil {
+		n.suites[pkgs] = s
+	}
+	return s, err
+}
+
 // plant shows that the tests pass, plants the bug, shows that they fail, and restores. Tests
 // that have passed on the restored tree are in sound and need not be run again.
-func (b bug) plant(ctx context.Context, garden string, sound map[string]bool) (verdict string, err error) {
+func (b bug) plant(ctx context.Context, n nursery, sound map[string]bool) (verdict string, err error) {
 	if tests := b.pkg + " " + b.run; !sound[tests] {
-		tree, err := compileTests(ctx, garden, b.pkg)
+		tree, err := n.sound(ctx, b.pkg)
 		if err != nil {
 			return "", err
 		}
-		out, err := tree.run(ctx, "run", b.run)
-		if err != nil {
-			return "", fmt.Errorf("the tests fail without the bug: %s", tail(out))
-		}
-		if strings.Contains(out, "no tests to run") {
-			return "", fmt.Errorf("no test is called %s", b.run)
+		for _, end := range tree.run(ctx, n.servers, "run", b.run) {
+			if end.err != nil {
+				return "", fmt.Errorf("the tests fail without the bug on %s: %s", end.server, tail(end.out))
+			}
+			if strings.Contains(end.out, "no tests to run") {
+				return "", fmt.Errorf("no test is called %s", b.run)
+			}
 		}
 		sound[tests] = true
 	}
 	for _, c := range b.changes {
-		restore, err := c.apply(garden)
+		restore, err := c.apply(n.garden)
 		if err != nil {
 			return "", err
 		}
@@ -214,23 +242,28 @@ func (b bug) plant(ctx context.Context, garden string, sound map[string]bool) (v
 			}
 		}()
 	}
-	planted, err := compileTests(ctx, garden, b.pkg)
+	planted, err := compileTests(ctx, n.garden, b.pkg, "planted")
 	if err != nil {
 		return "", err
 	}
-	out, err := planted.run(ctx, "run", b.run)
-	var failed *exec.ExitError
-	switch {
-	case err == nil:
-		return "", fmt.Errorf("%s passes", b.run)
-	case !errors.As(err, &failed):
-		return "", err
+	var finders []string
+	for _, end := range planted.run(ctx, n.servers, "run", b.run) {
+		var failed *exec.ExitError
+		switch {
+		case end.err == nil:
+			return "", fmt.Errorf("%s passes on %s", b.run, end.server)
+		case !errors.As(end.err, &failed):
+			return "", end.err
+		}
+		by := finder(end.out)
+		if by == "" {
+			return "", fmt.Errorf("the tests end without a test that fails on %s: %s", end.server, tail(end.out))
+		}
+		if !slices.Contains(finders, by) {
+			finders = append(finders, by)
+		}
 	}
-	by := finder(out)
-	if by == "" {
-		return "", fmt.Errorf("the tests end without a test that fails: %s", tail(out))
-	}
-	return "found by " + by, nil
+	return "found by " + strings.Join(finders, " and "), nil
 }
 
 func (c change) apply(garden string) (restore func() error, err error) {

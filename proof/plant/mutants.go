@@ -55,12 +55,12 @@ func choose(some part, names []string) (chosen []mutant, err error) {
 	return chosen, nil
 }
 
-func plantMutants(ctx context.Context, garden, first string, chosen []mutant) error {
+func plantMutants(ctx context.Context, n nursery, first string, chosen []mutant) error {
 	why, known := reasons(), map[string][]string{}
 	found, expected, missed, invalid := 0, 0, 0, 0
 	for at, m := range chosen {
 		begin := time.Now()
-		by, err := m.plant(ctx, garden, first, known)
+		by, err := m.plant(ctx, n, first, known)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -115,15 +115,17 @@ func (m mutant) tests() string {
 
 // plant returns the test that finds the mutant; none: "". Tests that first, a pattern, names are tried first,
 // then those that have found others of the package, the last finder before all.
-func (m mutant) plant(ctx context.Context, garden, first string, known map[string][]string) (by string, err error) {
+func (m mutant) plant(ctx context.Context, n nursery, first string, known map[string][]string) (by string, err error) {
 	b := bug{pkg: m.tests()}
 	if _, sound := known[b.pkg]; !sound {
-		tree, err := compileTests(ctx, garden, b.pkg)
+		tree, err := n.sound(ctx, b.pkg)
 		if err != nil {
 			return "", err
 		}
-		if out, err := tree.run(ctx, "skip", explorations); err != nil {
-			return "", fmt.Errorf("the tests of %s fail without a mutant: %s", b.pkg, tail(out))
+		for _, end := range tree.run(ctx, n.servers, "skip", explorations) {
+			if end.err != nil {
+				return "", fmt.Errorf("the tests of %s fail without a mutant on %s: %s", b.pkg, end.server, tail(end.out))
+			}
 		}
 		known[b.pkg] = nil
 	}
@@ -133,7 +135,7 @@ func (m mutant) plant(ctx context.Context, garden, first string, known map[strin
 			known[b.pkg] = slices.Insert(list, 0, by)
 		}
 	}()
-	path := filepath.Join(garden, m.file)
+	path := filepath.Join(n.garden, m.file)
 	text, err := os.ReadFile(path) //nolint:gosec // a file of this project
 	if err != nil {
 		return "", err
@@ -143,7 +145,7 @@ func (m mutant) plant(ctx context.Context, garden, first string, known map[strin
 		return "", err
 	}
 	defer func() { err = errors.Join(err, os.WriteFile(path, text, 0o600)) }() //nolint:gosec // in the copy
-	changedTree, err := compileTests(ctx, garden, b.pkg)
+	changedTree, err := compileTests(ctx, n.garden, b.pkg, "mutant")
 	if errors.Is(err, errCompile) {
 		return "", errInvalid
 	}
@@ -160,18 +162,19 @@ func (m mutant) plant(ctx context.Context, garden, first string, known map[strin
 		runs = append([][2]string{{"run", first}}, runs...)
 	}
 	for _, which := range runs {
-		out, err := changedTree.run(ctx, which[0], which[1])
-		var failed *exec.ExitError
-		switch {
-		case err == nil:
-			continue
-		case !errors.As(err, &failed):
-			return "", err
+		for _, end := range changedTree.run(ctx, n.servers, which[0], which[1]) {
+			var failed *exec.ExitError
+			switch {
+			case end.err == nil:
+				continue
+			case !errors.As(end.err, &failed):
+				return "", end.err
+			}
+			if by := finder(end.out); by != "" {
+				return by, nil
+			}
+			return "the end of the tests: " + tail(end.out), nil
 		}
-		if by := finder(out); by != "" {
-			return by, nil
-		}
-		return "the end of the tests: " + tail(out), nil
 	}
 	return "", nil
 }

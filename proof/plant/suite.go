@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/onerow/onerow/proof/internal/checkout"
 )
@@ -16,25 +17,34 @@ import (
 // suite is the compiled tests of one or more packages. They are linked once, however often they run.
 type suite []binary
 
+// ending is how tests end on a server: err is nil where all pass, an *exec.ExitError where one fails.
+type ending struct {
+	server *server
+	out    string
+	err    error
+}
+
 // binary is one package's tests, and the folder that they expect to run in.
 type binary struct{ path, dir string }
 
 // errCompile says that the tests could not be built.
 var errCompile = errors.New("it does not compile")
 
-// compileTests builds the tests of the packages that pkgs names, apart by spaces and all in one module.
-func compileTests(ctx context.Context, garden, pkgs string) (suite, error) {
+// compileTests builds the tests of the packages that pkgs names, apart by spaces and all in one module. name
+// tells its programs from those of other suites.
+func compileTests(ctx context.Context, garden, pkgs, name string) (suite, error) {
 	var s suite
-	for name := range strings.FieldsSeq(pkgs) {
-		module, pkg, err := checkout.Module(garden, name)
+	for path := range strings.FieldsSeq(pkgs) {
+		module, pkg, err := checkout.Module(garden, path)
 		if err != nil {
 			return nil, err
 		}
-		b := binary{filepath.Join(garden, fmt.Sprintf("suite%d.test", len(s))), filepath.Join(garden, module, pkg)}
+		b := binary{filepath.Join(garden, fmt.Sprintf("%s%d.test", name, len(s))), filepath.Join(garden, module, pkg)}
 		if err := os.Remove(b.path); err != nil && !errors.Is(err, fs.ErrNotExist) { // a package without tests makes none
 			return nil, err
 		}
-		cmd := exec.CommandContext(ctx, "go", "test", "-c", "-o", b.path, "./"+pkg) //nolint:gosec // the list says what
+		// Without the path of the copy in it what is not changed is in the build cache of every run.
+		cmd := exec.CommandContext(ctx, "go", "test", "-c", "-trimpath", "-ldflags=-s -w", "-o", b.path, "./"+pkg) //nolint:gosec // the list says what
 		cmd.Dir = filepath.Join(garden, module)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("%w: %s", errCompile, tail(string(out)))
@@ -44,19 +54,31 @@ func compileTests(ctx context.Context, garden, pkgs string) (suite, error) {
 	return s, nil
 }
 
-// run runs those tests that a pattern chooses, with run or skip, until one fails, and returns what they
-// print. An *exec.ExitError says that one failed.
-func (s suite) run(ctx context.Context, which, pattern string) (string, error) {
-	var all strings.Builder
+// run runs those tests that a pattern chooses, with run or skip, until one fails, on all servers side by side.
+func (s suite) run(ctx context.Context, servers []*server, which, pattern string) []ending {
+	ends := make([]ending, len(servers))
+	var all sync.WaitGroup
+	for i, on := range servers {
+		all.Go(func() {
+			var out strings.Builder
+			err := s.runOn(ctx, on, which, pattern, &out)
+			ends[i] = ending{on, out.String(), err}
+		})
+	}
+	all.Wait()
+	return ends
+}
+
+func (s suite) runOn(ctx context.Context, on *server, which, pattern string, out *strings.Builder) error {
 	for _, b := range s {
 		cmd := exec.CommandContext(ctx, b.path, "-test.count=1", "-test.timeout=5m", "-test.failfast", "-test."+which, pattern) //nolint:gosec // built above
 		cmd.Dir = b.dir
-		cmd.Env = append(os.Environ(), "PWD="+b.dir)
-		out, err := cmd.CombinedOutput()
-		all.Write(out)
+		cmd.Env = append(append(os.Environ(), on.env...), "PWD="+b.dir)
+		said, err := cmd.CombinedOutput()
+		out.Write(said)
 		if err != nil {
-			return all.String(), err
+			return err
 		}
 	}
-	return all.String(), nil
+	return nil
 }

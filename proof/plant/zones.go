@@ -39,6 +39,4 @@ var zoneBugs = []bug{
 		"` + notBegun + ` AND due_at > UTC_TIMESTAMP(6)"),
 	clock("workers are gone by the session's clock", "./cascade", "InEachZone", "cascade/internal/governor/beat.go",
 		"seen_at < UTC_TIMESTAMP(6) - INTERVAL 1 HOUR ORDER BY"),
-	{"objects are young by this process's clock", "./cascade/inspect", "ServersClock", []change{{"cascade/inspect/sweep.go",
-		"s.now, err = dbtime.Now(ctx, db)", "_, err = dbtime.Now(ctx, db)\n\ts.now = time.Now()"}}},
 }

@@ -58,10 +58,8 @@ type Table struct {
 	Refs   []rowkey.Codec // as Node.refs
 	Guards [][]Guard      // as Node.refs
 	Owner  rowkey.Codec
-	Asset  catalog.Column // the column that names one, if there is any
-	Listed bool           // an index begins with it
-	Trash  *Trash         // where its deleted rows are kept; nil: they are not
-	Due    *Due           // which rows the plan's retention finds; nil: none
+	Trash  *Trash // where its deleted rows are kept; nil: they are not
+	Due    *Due   // which rows the plan's retention finds; nil: none
 }
 
 // Trash is the table that keeps the deleted rows of a table.
@@ -148,11 +146,9 @@ func newNode(declared schema.Node, cat *catalog.Catalog) (*Node, error) {
 			}
 		}
 		if declared.Asset != "" {
-			var ok bool
-			if t.Asset, ok = cat.Column(name, declared.Asset); !ok {
+			if _, ok := cat.Column(name, declared.Asset); !ok {
 				return nil, noColumn(name, declared.Asset)
 			}
-			t.Listed = len(cat.Indexes(name, schema.Edge{Columns: []string{declared.Asset}})) > 0
 		}
 		if declared.Trash > 0 {
 			if t.Trash, err = newTrash(declared, name, cat); err != nil {

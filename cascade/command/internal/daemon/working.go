@@ -12,7 +12,6 @@ import (
 	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/command/internal/ownrows"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
-	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cascade/internal/fit"
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/cascade/queue"
@@ -26,7 +25,7 @@ type Working struct {
 	Plan     schema.Plan
 	Name     string
 	Database string
-	assets   inspect.AssetStore
+	assets   cascade.Assets
 }
 
 // trashKind is what has expired in the trash, where the plan keeps any.

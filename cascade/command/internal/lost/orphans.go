@@ -1,5 +1,5 @@
-// Package lost has the commands that find what belongs to nothing: orphans, rows whose row above is gone,
-// also beside a worker, and sweep, assets without rows and rows without assets.
+// Package lost has the command that finds orphans, rows whose row above is gone, and the same search beside
+// a worker.
 //
 // Open this package when a command about what belongs to nothing changes.
 package lost

@@ -21,7 +21,7 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"github.com/onerow/onerow/cascade/inspect"
+	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/schema"
 )
@@ -56,7 +56,7 @@ func (a *App) Close() (err error) {
 type Environment struct {
 	Version        string
 	OwnPlan        *schema.Plan // nil: a file says it
-	OpenAssets     func(ctx context.Context, address string) (inspect.AssetStore, func() error, error)
+	OpenAssets     func(ctx context.Context, address string) (cascade.Assets, func() error, error)
 	Args           []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer

@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/onerow/onerow/cascade/inspect"
+	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/schema"
 )
@@ -16,7 +16,7 @@ type AssetsFlag struct {
 }
 
 // Assets opens the place of the plan's assets, until the command has ended. Without asset columns it is nil.
-func (a *App) Assets(ctx context.Context, flag AssetsFlag, plan schema.Plan) (inspect.AssetStore, error) {
+func (a *App) Assets(ctx context.Context, flag AssetsFlag, plan schema.Plan) (cascade.Assets, error) {
 	for _, n := range plan.Nodes() { // existing tables may name assets, too
 		if n.Asset != "" {
 			return a.OpenStore(ctx, flag, fmt.Sprintf("%q of the plan names its assets in the column %q: ", n.Name, n.Asset))
@@ -26,7 +26,7 @@ func (a *App) Assets(ctx context.Context, flag AssetsFlag, plan schema.Plan) (in
 }
 
 // OpenStore opens the place that was named, until the command has ended; why is said where none was.
-func (a *App) OpenStore(ctx context.Context, flag AssetsFlag, why string) (inspect.AssetStore, error) {
+func (a *App) OpenStore(ctx context.Context, flag AssetsFlag, why string) (cascade.Assets, error) {
 	address := cmp.Or(flag.Assets, a.Getenv(EnvAssets))
 	switch {
 	case address == "":

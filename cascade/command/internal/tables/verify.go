@@ -78,7 +78,7 @@ func (c *Verify) Run(ctx context.Context, a *shell.App, plan schema.Plan) error 
 func noteAssets(a *shell.App, plan schema.Plan) error {
 	for _, n := range plan.Nodes() {
 		if n.Asset != "" && a.Getenv(shell.EnvAssets) == "" {
-			return a.Note("%q names its assets in the column %q: run needs --assets or %s, sweep looks whether they are there", n.Name, n.Asset, shell.EnvAssets)
+			return a.Note("%q names its assets in the column %q: run needs --assets or %s", n.Name, n.Asset, shell.EnvAssets)
 		}
 	}
 	return nil

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/onerow/onerow/internal/devdb"
+)
+
+// server is one on which the tests run.
+type server struct {
+	*devdb.Server
+	env []string // by which tests find it, and programs like it
+}
+
+func (s *server) String() string { return s.Engine() + " " + s.Version() }
+
+// startServers starts a private server of each program; of none: the one that package devdb finds.
+func startServers(ctx context.Context, programs []string) (servers []*server, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, closeServers(servers))
+		}
+	}()
+	if len(programs) == 0 {
+		s, err := devdb.Start(ctx, devdb.Options{})
+		if err != nil {
+			return nil, err
+		}
+		servers = append(servers, &server{s, []string{devdb.EnvDSN + "=" + s.DSN("")}})
+	}
+	for _, program := range programs {
+		if err := os.Setenv(devdb.EnvMysqld, program); err != nil {
+			return servers, err
+		}
+		s, err := devdb.Start(ctx, devdb.Options{Private: true})
+		if err != nil {
+			return servers, err
+		}
+		servers = append(servers, &server{s, []string{devdb.EnvDSN + "=" + s.DSN(""), devdb.EnvMysqld + "=" + program}})
+	}
+	for _, s := range servers {
+		fmt.Println("on", s)
+	}
+	return servers, nil
+}
+
+func closeServers(servers []*server) (err error) {
+	for _, s := range servers {
+		err = errors.Join(err, s.Close())
+	}
+	return err
+}
