@@ -1,6 +1,7 @@
 package repo_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -188,11 +189,16 @@ func TestKeysThatServersCut(t *testing.T) {
 	}
 }
 
-// TestLongOwners: a row that could never be deleted is not made.
+// TestLongOwners: a row that could never be deleted is not made. It is refused before anything is sent, which
+// a context that has ended shows.
 func TestLongOwners(t *testing.T) {
 	o := ticketShape("", "VARCHAR(200)", func(int) int64 { return 0 }, func(int) string { return strings.Repeat("語", 200) }).open(t)
-	if _, err := o.tickets.Create(t.Context(), o.db, o.ticket(int64(0), o.owner(1), "A")); !errors.Is(err, onerow.ErrInvalidKey) {
-		t.Error(err)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, ctx := range []context.Context{t.Context(), ended} {
+		if _, err := o.tickets.Create(ctx, o.db, o.ticket(int64(0), o.owner(1), "A")); !errors.Is(err, onerow.ErrInvalidKey) {
+			t.Error(err)
+		}
 	}
 }
 

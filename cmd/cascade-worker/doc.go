@@ -55,9 +55,9 @@
 //	verify         live.Verify and live.VerifyPrivileges
 //	plan, orphans  what package cascade documents; plan needs no tables of the toolkit
 //	enqueue        the catalog, 1 to look for the row, 2 to log and queue (1 more when a job
-//	               is open); --where and --query: per 500 rows 1 to read them (for
-//	               --query 1 in all), 1 to look for them (not for --where of a table; 1 more
-//	               for each that the row spells otherwise) and 2 to log and queue
+//	               is open); --where and --query: 1 to read the rows, and per 500 of them
+//	               1 to look for them (not for --where of a table; 1 more for each that the
+//	               row spells otherwise) and 2 to log and queue
 //	cancel         5 to hold the job, 8 if it has ended; what undo sends; 1
 //	undo           repo.Restore: 1, what CancelDelete documents, 1; then 1 of the job, 1 of the trash
 //	               where the job had begun, and of a table's row the catalog and 1 to look for it

@@ -5,17 +5,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/target"
-	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/ident"
-	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -27,10 +24,6 @@ func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan, node
 	s, err := newSelection(ctx, db, plan, node, c.Where, c.Query)
 	if err != nil {
 		return err
-	}
-	pages := s.where
-	if c.Query != "" {
-		pages = s.query
 	}
 	// A resource's rows are looked for, to know whose they are; a query may name rows that are gone.
 	look := func(page []queue.Deletion) error {
@@ -48,7 +41,7 @@ func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan, node
 	}
 	var queued, open int
 	show := shell.NewCounter(a)
-	err = pages(ctx, db, func(page []queue.Deletion) error {
+	err = s.pages(ctx, db, func(page []queue.Deletion) error {
 		if err := look(page); err != nil {
 			return err
 		}
@@ -60,10 +53,7 @@ func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan, node
 		show.Say(func() string { return enqueuedSummary(queued, open) })
 		return err
 	})
-	switch {
-	case errors.Is(err, usage.Err):
-		return fmt.Errorf("%s: %w", enqueuedSummary(queued, open), err)
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("%s; it is safe to run the same command again: %w", enqueuedSummary(queued, open), err)
 	}
 	return a.Say("%s", enqueuedSummary(queued, open))
@@ -74,7 +64,7 @@ func (c *Enqueue) countMany(ctx context.Context, a *shell.App, db *sql.DB, s sel
 	var n int64
 	var err error
 	if c.MustExist && c.Query != "" {
-		err = s.query(ctx, db, look)
+		err = s.pages(ctx, db, look)
 	}
 	if err == nil {
 		n, err = s.count(ctx, db)
@@ -92,8 +82,7 @@ func enqueuedSummary(queued, open int) string {
 // selection reads the keys of many rows of a node, of which somebody has typed a condition or a query.
 type selection struct {
 	target.Finder
-	order rowkey.Codec // the key, as an index sorts it
-	from  []string     // what stands behind FROM, one for each statement
+	from string // what stands behind FROM
 }
 
 // newSelection puts what was typed on lines of its own, so that a comment in it ends with it.
@@ -101,62 +90,23 @@ func newSelection(ctx context.Context, db onerow.DB, plan schema.Plan, node sche
 	if s.Finder, err = target.NewFinder(ctx, db, plan, node); err != nil {
 		return s, err
 	}
-	s.order = s.Key.Ordered()
 	trim := func(text string) string { return strings.TrimRight(strings.TrimSpace(text), "; \t\r\n") }
+	// The empty part before it gives the query's columns the key's names and types.
+	parts := []string{fmt.Sprintf("SELECT %s FROM %s WHERE 1 = 0", ident.Quotes(node.Key...), ident.Quote(node.Tables[0]))}
 	if query != "" {
-		// The empty part before it gives its columns the key's names and types.
-		s.from = []string{fmt.Sprintf("(SELECT %s FROM %s WHERE 1 = 0 UNION ALL (\n%s\n)) AS t", ident.Quotes(node.Key...), ident.Quote(node.Tables[0]), trim(query))}
-		return s, nil
+		parts = append(parts, "(\n"+trim(query)+"\n)")
+	} else {
+		for _, table := range node.Tables {
+			parts = append(parts, fmt.Sprintf("SELECT %s FROM %s AS t WHERE (\n%s\n)", ident.Quotes(node.Key...), ident.Quote(table), trim(where)))
+		}
 	}
-	for _, table := range node.Tables {
-		s.from = append(s.from, fmt.Sprintf("%s AS t WHERE (\n%s\n)", ident.Quote(table), trim(where)))
-	}
+	s.from = "(" + strings.Join(parts, " UNION ALL ") + ") AS t"
 	return s, nil
 }
 
-// list is what stands behind SELECT.
-func (s selection) list() string { return s.Key.Select("t") + ", " + s.order.Select("t") }
-
-// where calls fn with the rows of a condition, page by page along the primary key of each table. The
-// condition is asked anew for each page, so that no statement or view of the tables is older than a page.
-// Nothing is locked.
-func (s selection) where(ctx context.Context, db onerow.DB, fn func([]queue.Deletion) error) error {
-	for _, from := range s.from {
-		for last := rowkey.Place(nil); ; {
-			query := fmt.Sprintf("SELECT %s FROM %s", s.list(), from)
-			if last != nil {
-				query += " AND " + s.order.After("t", last)
-			}
-			query += fmt.Sprintf(" ORDER BY %s LIMIT %d", ident.Quotes(s.Node.Key...), rootsPerPage)
-			var page []queue.Deletion
-			before := last
-			err := onerow.Query(ctx, db, query, nil, func(rows *sql.Rows) (err error) {
-				var d queue.Deletion
-				d, last, err = s.scan(rows)
-				page = append(page, d)
-				return err
-			})
-			if err == nil && len(page) == rootsPerPage && slices.Equal(before, last) {
-				// Each page is the first one then.
-				return usage.Errorf("the condition of --where does not stand for itself, as in 1=1) OR (1=1: put it between parentheses, and balance those in it")
-			}
-			if err == nil && len(page) > 0 {
-				err = fn(page)
-			}
-			if err != nil {
-				return err
-			}
-			if len(page) < rootsPerPage {
-				break
-			}
-		}
-	}
-	return nil
-}
-
-// query calls fn with the rows of a query, a page after the other. The query is asked once and read as it
-// comes, so that every row is looked at once and none that appears meanwhile. Nothing is locked.
-func (s selection) query(ctx context.Context, db onerow.DB, fn func([]queue.Deletion) error) error {
+// pages calls fn with the rows, a page after the other. The statement is sent once and read as it comes, so
+// that every row is looked at once and none that appears meanwhile. Nothing is locked.
+func (s selection) pages(ctx context.Context, db onerow.DB, fn func([]queue.Deletion) error) error {
 	var page []queue.Deletion
 	seen := map[string]bool{} // in the page
 	flush := func() error {
@@ -167,8 +117,8 @@ func (s selection) query(ctx context.Context, db onerow.DB, fn func([]queue.Dele
 		page, seen = nil, map[string]bool{}
 		return fn(full)
 	}
-	err := onerow.Query(ctx, db, fmt.Sprintf("SELECT %s FROM %s", s.list(), s.from[0]), nil, func(rows *sql.Rows) error {
-		d, _, err := s.scan(rows)
+	err := onerow.Query(ctx, db, fmt.Sprintf("SELECT %s FROM %s", s.Key.Select("t"), s.from), nil, func(rows *sql.Rows) error {
+		d, err := s.scan(rows)
 		if errors.Is(err, errNullKey) {
 			return nil // no row has such a key
 		}
@@ -189,39 +139,31 @@ func (s selection) query(ctx context.Context, db onerow.DB, fn func([]queue.Dele
 
 var errNullKey = errors.New("a part of the key is NULL")
 
-// scan reads a key, and its place in the index.
-func (s selection) scan(rows *sql.Rows) (d queue.Deletion, at rowkey.Place, err error) {
-	width := s.Key.Width()
-	values, targets := make([]sql.NullString, 2*width), []any{}
+// scan reads a key.
+func (s selection) scan(rows *sql.Rows) (d queue.Deletion, err error) {
+	values, targets := make([]sql.NullString, s.Key.Width()), []any{}
 	for i := range values {
 		targets = append(targets, &values[i])
 	}
 	if err := rows.Scan(targets...); err != nil {
-		return d, nil, err
+		return d, err
 	}
-	key, ok := s.Key.Key(values[:width])
+	key, ok := s.Key.Key(values)
 	if !ok {
-		return d, nil, errNullKey
+		return d, errNullKey
 	}
 	d = queue.Deletion{Resource: s.Node.Name}
 	if !s.Node.Managed {
 		d.From = target.FromTable
 	}
-	if d.ResourceID, err = s.Key.Encode(key); err != nil {
-		return d, nil, err
+	if d.ResourceID, err = s.Key.Encode(key); err == nil {
+		_, err = s.Key.Decode(d.ResourceID) // what a query returned may not be of the column's type
 	}
-	_, err = s.Key.Decode(d.ResourceID) // what a query returned may not be of the column's type
-	return d, s.order.Place(values[width:]), err
+	return d, err
 }
 
 // count counts the rows.
-func (s selection) count(ctx context.Context, db onerow.DB) (total int64, err error) {
-	for _, from := range s.from {
-		var n int64
-		if err := onerow.QueryRow(ctx, db, "SELECT COUNT(*) FROM "+from, nil, &n); err != nil {
-			return 0, err
-		}
-		total += n
-	}
-	return total, nil
+func (s selection) count(ctx context.Context, db onerow.DB) (n int64, err error) {
+	err = onerow.QueryRow(ctx, db, "SELECT COUNT(*) FROM "+s.from, nil, &n)
+	return n, err
 }
