@@ -3,8 +3,8 @@ package main
 // Bugs of package limit and of what calls it.
 var limitBugs = []bug{
 	{"room is taken without a guard", "./limit", "TestVerbs|TestNeverOver", []change{{"limit/take.go", "stripe = ? AND room >= ?`", "stripe = ? AND room >= ? - 1`"}}},
-	{"room is dealt that nobody has locked", "./limit", "TestNeverOver|TestInterleave", []change{{"limit/count.go", "ORDER BY stripe FOR UPDATE`", "ORDER BY stripe`"}}},
-	{"room that was given before the first count is there", "./limit", "TestInterleave|TestSurvivesFaults|TestCosts", []change{{"limit/take.go",
+	{"room is dealt that nobody has locked", "./limit", "TestInterleaveUncounted", []change{{"limit/count.go", "ORDER BY stripe FOR UPDATE`", "ORDER BY stripe`"}}},
+	{"room that was given before the first count is there", "./limit", "TestInterleave$/./uncounted", []change{{"limit/take.go",
 		"sqlGiveFirst, r.name, []byte(o.Key), unknown, never, amount)", "sqlGiveFirst, r.name, []byte(o.Key), amount, never, amount)"}}},
 	{"a hidden row gives its room back", "./limit", "TestVerbs", []change{{"repo/delete.go", "err != nil || keep {", "err != nil {"}}},
 	{"what a deletion hid takes room when it comes back", "./limit", "TestVerbs", []change{{"repo/archive.go", "if b.held.deletionID == 0 {", "if b.held.deletionID >= 0 {"}}},
@@ -13,7 +13,7 @@ var limitBugs = []bug{
 	{"reservations are not counted", "./limit", "TestReservations|TestNeverOver", []change{{"limit/count.go", "return u.active + u.hidden + u.reserved", "return u.active + u.hidden"}}},
 	{"a reservation is used and stays", "./limit", "TestReservations", []change{{"limit/reserve.go",
 		"	n, err := onerow.Affected(ctx, tx, sqlUse, append(id, amount)...)\n	if err != nil || n == 1 {", "	n, err := onerow.Affected(ctx, tx, sqlUse+\" AND amount < 0\", append(id, amount)...)\n	if err != nil || n == 1 || amount == 20 {"}}},
-	{"a sweep ends a reservation that lasts longer by now", "./limit", "TestInterleave", []change{{"limit/reserve.go",
+	{"a sweep ends a reservation that lasts longer by now", "./limit", "TestInterleave$/./^use_late", []change{{"limit/reserve.go",
 		"onerow.Affected(ctx, tx, sqlUse+condition, append(id, held)...)", "onerow.Affected(ctx, tx, sqlUse, append(id, held)...)"}}},
 	{"room is lost where it is dealt", "./limit", "TestSpread|TestNeverOver", []change{{"limit/count.go", "first -= (stripes - 1) * each", "first -= stripes * each"}}},
 	{"a worker notes nothing for a limit", "./limit", "TestCascade", []change{{"cascade/internal/work/owners.go", "for _, l := range t.Node.Limits {", "for _, l := range t.Node.Limits[:0] {"}}},

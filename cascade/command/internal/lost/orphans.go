@@ -46,7 +46,7 @@ const flushEvery = time.Second
 // Run prints the missing rows.
 func (c *Orphans) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
 	s := &orphanSearch{Orphans: c, db: db, plan: plan, tables: orphanTables{}, position: c.After, flushed: time.Now()}
-	list, show := shell.NewStream(a, c.JSON, orphanLine), shell.NewCounter(a)
+	list, show := &stream{a: a, json: c.JSON}, shell.NewCounter(a)
 	err := inspect.Orphans(ctx, db, plan, inspect.OrphanOptions{Table: c.Table, Limit: int(c.Limit), After: c.After, OnPage: func(edge string, entries int64, next string) {
 		s.page(ctx, next)
 		show.Say(func() string {
@@ -56,7 +56,7 @@ func (c *Orphans) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *s
 		if s.refused != nil {
 			return s.refused
 		}
-		if err := list.Add(o); err != nil {
+		if err := list.add(o); err != nil {
 			return err
 		}
 		return s.add(ctx, o)
@@ -65,7 +65,7 @@ func (c *Orphans) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *s
 		err = errors.Join(err, s.flush(ctx))
 	}
 	s.cut = err != nil
-	err = errors.Join(err, list.End())
+	err = errors.Join(err, list.end())
 	switch {
 	case errors.Is(err, schema.ErrUnknownResource):
 		return usage.Errorf("--table: the plan has no resource or table %q; it has %s", c.Table, strings.Join(plan.Names(), ", "))

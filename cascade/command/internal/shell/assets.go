@@ -3,7 +3,7 @@ package shell
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"slices"
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/usage"
@@ -17,20 +17,15 @@ type AssetsFlag struct {
 
 // Assets opens the place of the plan's assets, until the command has ended. Without asset columns it is nil.
 func (a *App) Assets(ctx context.Context, flag AssetsFlag, plan schema.Plan) (cascade.Assets, error) {
-	for _, n := range plan.Nodes() { // existing tables may name assets, too
-		if n.Asset != "" {
-			return a.OpenStore(ctx, flag, fmt.Sprintf("%q of the plan names its assets in the column %q: ", n.Name, n.Asset))
-		}
+	nodes := plan.Nodes() // existing tables may name assets, too
+	i := slices.IndexFunc(nodes, func(n schema.Node) bool { return n.Asset != "" })
+	if i < 0 {
+		return nil, nil
 	}
-	return nil, nil
-}
-
-// OpenStore opens the place that was named, until the command has ended; why is said where none was.
-func (a *App) OpenStore(ctx context.Context, flag AssetsFlag, why string) (cascade.Assets, error) {
 	address := cmp.Or(flag.Assets, a.Getenv(EnvAssets))
 	switch {
 	case address == "":
-		return nil, usage.Errorf("%ssay where the assets are with --assets file:///folder or %s", why, EnvAssets)
+		return nil, usage.Errorf("%q of the plan names its assets in the column %q: say where the assets are with --assets file:///folder or %s", nodes[i].Name, nodes[i].Asset, EnvAssets)
 	case a.OpenAssets == nil:
 		return nil, usage.Errorf("this program is built without places for assets: --assets and %s name none", EnvAssets)
 	}
