@@ -73,6 +73,31 @@ func (s shop) judge(same, lowered bool) func(context.Context, *sql.DB, []error) 
 	}
 }
 
+// TestInterleaveExtended: a reservation that was over and lasts an hour by now is not ended by the sweep that
+// has found it.
+func TestInterleaveExtended(t *testing.T) {
+	s := newShop(t)
+	for _, level := range levels {
+		_, dsn := open(t, dbtest.Isolation(level))
+		calls := s.calls()
+		crashtest.Interleave(t, crashtest.Race{
+			Workflow: s.workflow(dsn, "an extended reservation", "reserve late"),
+			Calls: []func(context.Context, *sql.DB) error{func(ctx context.Context, db *sql.DB) error {
+				return second(s.bytes.Reserve(ctx, db, "late", 20, time.Hour, 7))
+			}, calls["sweep"]},
+			Judge: func(ctx context.Context, db *sql.DB, answers []error) error {
+				var held int64
+				err := onerow.QueryRow(ctx, db, "SELECT COALESCE(SUM(amount), 0) FROM onerow_reservation", nil, &held)
+				if err = errors.Join(append(answers, err)...); err == nil && held != 20 {
+					err = fmt.Errorf("%d are reserved of 20", held)
+				}
+				return errors.Join(err, s.rooms(ctx, db, 7, false))
+			},
+			Preemptions: 1, Every: 100,
+		})
+	}
+}
+
 // TestInterleaveNaiveTwins: a count before the insert, in one transaction, lets two through.
 func TestInterleaveNaiveTwins(t *testing.T) {
 	s := newShop(t)

@@ -13,7 +13,7 @@ var limitBugs = []bug{
 	{"reservations are not counted", "./limit", "TestReservations|TestNeverOver", []change{{"limit/count.go", "return u.active + u.hidden + u.reserved", "return u.active + u.hidden"}}},
 	{"a reservation is used and stays", "./limit", "TestReservations", []change{{"limit/reserve.go",
 		"	n, err := onerow.Affected(ctx, tx, sqlUse, append(id, amount)...)\n	if err != nil || n == 1 {", "	n, err := onerow.Affected(ctx, tx, sqlUse+\" AND amount < 0\", append(id, amount)...)\n	if err != nil || n == 1 || amount == 20 {"}}},
-	{"a sweep ends a reservation that lasts longer by now", "./limit", "TestInterleave$/./^use_late", []change{{"limit/reserve.go",
+	{"a sweep ends a reservation that lasts longer by now", "./limit", "TestInterleaveExtended", []change{{"limit/reserve.go",
 		"onerow.Affected(ctx, tx, sqlUse+condition, append(id, held)...)", "onerow.Affected(ctx, tx, sqlUse, append(id, held)...)"}}},
 	{"room is lost where it is dealt", "./limit", "TestSpread|TestNeverOver", []change{{"limit/count.go", "first -= (stripes - 1) * each", "first -= stripes * each"}}},
 	{"a worker notes nothing for a limit", "./limit", "TestCascade", []change{{"cascade/internal/work/owners.go", "for _, l := range t.Node.Limits {", "for _, l := range t.Node.Limits[:0] {"}}},
