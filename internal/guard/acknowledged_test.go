@@ -42,10 +42,16 @@ func guardedPools(t *testing.T) (dbs map[string]*sql.DB, plain *sql.DB) {
 // wantNoneOpen fails if a write of the pool's is not committed at once: if its session has a transaction open.
 func wantNoneOpen(t *testing.T, db, plain *sql.DB) {
 	t.Helper()
-	dbtest.Exec(t, db, "UPDATE account SET balance = 41 WHERE id = 2")
-	var seen int
-	if err := plain.QueryRowContext(t.Context(), "SELECT balance FROM account WHERE id = 2").Scan(&seen); err != nil || seen != 41 {
-		t.Errorf("the next write of the pool was acknowledged, and others see %d, %v", seen, err)
+	balance := func() (seen int) {
+		if err := plain.QueryRowContext(t.Context(), "SELECT balance FROM account WHERE id = 2").Scan(&seen); err != nil {
+			t.Error(err)
+		}
+		return seen
+	}
+	before := balance()
+	dbtest.Exec(t, db, "UPDATE account SET balance = balance + 1 WHERE id = 2")
+	if seen := balance(); seen != before+1 {
+		t.Errorf("the next write of the pool was acknowledged: it made %d of %d, and others see %d", before+1, before, seen)
 	}
 }
 
