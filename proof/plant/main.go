@@ -216,6 +216,9 @@ func (n nursery) sound(ctx context.Context, pkgs string) (s suite, err error) {
 // plant shows that the tests pass, plants the bug, shows that they fail, and restores. Tests
 // that have passed on the restored tree are in sound and need not be run again.
 func (b bug) plant(ctx context.Context, n nursery, sound map[string]bool) (verdict string, err error) {
+	if n.servers = b.on(n.servers); len(n.servers) == 0 {
+		return "is a bug of " + onlyOn[b.name] + " alone", nil
+	}
 	if tests := b.pkg + " " + b.run; !sound[tests] {
 		tree, err := n.sound(ctx, b.pkg)
 		if err != nil {

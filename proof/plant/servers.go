@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/onerow/onerow/internal/devdb"
 )
@@ -45,6 +46,19 @@ func startServers(ctx context.Context, programs []string) (servers []*server, er
 		fmt.Println("on", s)
 	}
 	return servers, nil
+}
+
+// onlyOn are bugs of one engine: the other one does not read what they change.
+//
+//nolint:gochecknoglobals // a constant
+var onlyOn = map[string]string{
+	"MariaDB may take any index for a list": devdb.MariaDB,
+}
+
+// on are the servers on which it is a bug.
+func (b bug) on(servers []*server) []*server {
+	engine := onlyOn[b.name]
+	return slices.DeleteFunc(slices.Clone(servers), func(s *server) bool { return engine != "" && s.Engine() != engine })
 }
 
 func closeServers(servers []*server) (err error) {
