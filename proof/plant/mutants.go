@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -56,7 +57,7 @@ func choose(some part, names []string) (chosen []mutant, err error) {
 }
 
 func plantMutants(ctx context.Context, n nursery, first string, chosen []mutant) error {
-	why, known := reasons(), map[string][]string{}
+	why, known := reasons(), map[string][]finding{}
 	found, expected, missed, invalid := 0, 0, 0, 0
 	for at, m := range chosen {
 		begin := time.Now()
@@ -113,28 +114,52 @@ func (m mutant) tests() string {
 	return "./" + pkg
 }
 
-// plant returns the test that finds the mutant; none: "". Tests that first, a pattern, names are tried first,
-// then those that have found others of the package, the last finder before all.
-func (m mutant) plant(ctx context.Context, n nursery, first string, known map[string][]string) (by string, err error) {
-	b := bug{pkg: m.tests()}
-	if _, sound := known[b.pkg]; !sound {
-		tree, err := n.sound(ctx, b.pkg)
-		if err != nil {
+// finding is a test that has found a mutant.
+type finding struct{ pkg, test string }
+
+// attempt is tests of one package that are run on a mutant.
+type attempt struct{ pkg, which, pattern string }
+
+// attempts begin with the tests that first, a pattern, names, go on with those that have found others, the last
+// finder before all, and end with explorations, which take the longest.
+func attempts(pkgs, first string, known []finding) (list []attempt) {
+	all := strings.Fields(pkgs)
+	if first != "" {
+		for _, pkg := range all {
+			list = append(list, attempt{pkg, "run", first})
+		}
+	}
+	tests := map[string][]string{}
+	for i, f := range known[:min(len(known), 8)] {
+		if i == 0 {
+			list = append(list, attempt{f.pkg, "run", "^(" + f.test + ")$"})
+			continue
+		}
+		tests[f.pkg] = append(tests[f.pkg], f.test)
+	}
+	for _, pkg := range all {
+		if names := tests[pkg]; len(names) > 0 {
+			list = append(list, attempt{pkg, "run", "^(" + strings.Join(names, "|") + ")$"})
+		}
+	}
+	for _, which := range []string{"skip", "run"} {
+		for _, pkg := range all {
+			list = append(list, attempt{pkg, which, explorations})
+		}
+	}
+	return list
+}
+
+// plant returns the test that finds the mutant; none: "". The tests of a package are compiled when their turn
+// comes.
+func (m mutant) plant(ctx context.Context, n nursery, first string, known map[string][]finding) (by string, err error) {
+	pkgs := m.tests()
+	if _, sound := known[pkgs]; !sound {
+		if err := n.passes(ctx, pkgs); err != nil {
 			return "", err
 		}
-		for _, end := range tree.run(ctx, n.servers, "skip", explorations) {
-			if end.err != nil {
-				return "", fmt.Errorf("the tests of %s fail without a mutant on %s: %s", b.pkg, end.server, tail(end.out))
-			}
-		}
-		known[b.pkg] = nil
+		known[pkgs] = nil
 	}
-	defer func() {
-		if strings.HasPrefix(by, "Test") && !strings.Contains(by, ",") {
-			list := slices.DeleteFunc(known[b.pkg], func(name string) bool { return name == by })
-			known[b.pkg] = slices.Insert(list, 0, by)
-		}
-	}()
 	path := filepath.Join(n.garden, m.file)
 	text, err := os.ReadFile(path) //nolint:gosec // a file of this project
 	if err != nil {
@@ -145,36 +170,59 @@ func (m mutant) plant(ctx context.Context, n nursery, first string, known map[st
 		return "", err
 	}
 	defer func() { err = errors.Join(err, os.WriteFile(path, text, 0o600)) }() //nolint:gosec // in the copy
-	changedTree, err := compileTests(ctx, n.garden, b.pkg, "mutant")
-	if errors.Is(err, errCompile) {
-		return "", errInvalid
-	}
-	if err != nil {
-		return "", err
-	}
-	runs := [][2]string{{"skip", explorations}, {"run", explorations}}
-	if finders := known[b.pkg]; len(finders) > 0 {
-		last := [2]string{"run", "^(" + finders[0] + ")$"}
-		others := [2]string{"run", "^(" + strings.Join(finders[1:min(len(finders), 8)], "|") + ")$"}
-		runs = append([][2]string{last, others}, runs...)
-	}
-	if first != "" {
-		runs = append([][2]string{{"run", first}}, runs...)
-	}
-	for _, which := range runs {
-		for _, end := range changedTree.run(ctx, n.servers, which[0], which[1]) {
-			var failed *exec.ExitError
+	suites := map[string]suite{}
+	for _, a := range attempts(pkgs, first, known[pkgs]) {
+		s, compiled := suites[a.pkg]
+		if !compiled {
+			s, err = compileTests(ctx, n.garden, a.pkg, fmt.Sprintf("mutant%d-", len(suites)))
 			switch {
-			case end.err == nil:
-				continue
-			case !errors.As(end.err, &failed):
-				return "", end.err
+			case errors.Is(err, errCompile):
+				return "", errInvalid
+			case err != nil:
+				return "", err
 			}
-			if by := finder(end.out); by != "" {
-				return by, nil
-			}
-			return "the end of the tests: " + tail(end.out), nil
+			suites[a.pkg] = s
 		}
+		test, err := n.finds(ctx, s, a)
+		if err != nil {
+			return "", err
+		}
+		if test == "" {
+			continue
+		}
+		if f := (finding{a.pkg, test}); strings.HasPrefix(test, "Test") && !strings.Contains(test, ",") {
+			known[pkgs] = slices.Insert(slices.DeleteFunc(known[pkgs], func(k finding) bool { return k == f }), 0, f)
+		}
+		return test, nil
+	}
+	return "", nil
+}
+
+// passes runs the tests of packages in which nothing is planted.
+func (n nursery) passes(ctx context.Context, pkgs string) error {
+	tree, err := n.sound(ctx, pkgs)
+	if err != nil {
+		return err
+	}
+	for _, end := range tree.run(ctx, n.servers, "skip", explorations) {
+		if end.err != nil {
+			return fmt.Errorf("the tests of %s fail without a mutant on %s: %s", pkgs, end.server, tail(end.out))
+		}
+	}
+	return nil
+}
+
+// finds returns the test of an attempt that fails on one of the servers; none: "".
+func (n nursery) finds(ctx context.Context, s suite, a attempt) (string, error) {
+	for _, end := range s.run(ctx, n.servers, a.which, a.pattern) {
+		var failed *exec.ExitError
+		switch {
+		case end.err == nil:
+			continue
+		case !errors.As(end.err, &failed):
+			return "", end.err
+		}
+		return cmp.Or(finder(end.out), "the end of the tests: "+tail(end.out)), nil
 	}
 	return "", nil
 }
