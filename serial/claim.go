@@ -13,9 +13,9 @@ import (
 	"github.com/onerow/onerow/internal/packet"
 )
 
-// sqlInsertClaim decides: of two calls with one key the primary key lets one in, and
-// the other waits here until the first has ended. It locks only its own new row, so
-// nobody who waits here keeps the counter from others.
+// sqlInsertClaim decides, except where the claim and its COMMIT are one packet (sqlInsertRange): of two calls
+// with one key the primary key lets one in, and the other waits here until the first has ended. It comes
+// first and locks only its own new row, so a call that waits here does not keep the counter from others.
 const sqlInsertClaim = `INSERT INTO onerow_serial_claim (series, claim_key, amount, call_token, claimed_at)
  VALUES (?, ?, ?, ?, UTC_TIMESTAMP(6))`
 
@@ -26,11 +26,13 @@ const sqlInsertClaim = `INSERT INTO onerow_serial_claim (series, claim_key, amou
 const sqlAdvance = `INSERT INTO onerow_serial (series, first_no, next_no) VALUES (?, ?, CAST(LAST_INSERT_ID(?) AS SIGNED) + ?)
  ON DUPLICATE KEY UPDATE next_no = CAST(LAST_INSERT_ID(next_no) AS SIGNED) + ?`
 
-// sqlSetRange: by the primary key, on the row that this transaction has locked, right
-// behind sqlAdvance. The unique key (series, from_no) would refuse a number that is given twice.
+// sqlSetRange: by the primary key, on the row that this transaction has locked, right after sqlAdvance. The
+// unique key (series, from_no) would refuse a number that is given twice.
 const sqlSetRange = `UPDATE onerow_serial_claim SET from_no = LAST_INSERT_ID(), to_no = LAST_INSERT_ID() + ? WHERE series = ? AND claim_key = ? AND from_no IS NULL`
 
-// sqlInsertRange is sqlInsertClaim with the range, right behind sqlAdvance.
+// sqlInsertRange decides in the place of sqlInsertClaim where the claim and its COMMIT are one packet,
+// right after sqlAdvance. There the counter is locked first: a second call with the same key waits at the counter, is
+// refused here, and finds its numbers in another transaction.
 const sqlInsertRange = `INSERT INTO onerow_serial_claim (series, claim_key, amount, call_token, from_no, to_no, claimed_at)
  VALUES (?, ?, ?, ?, LAST_INSERT_ID(), LAST_INSERT_ID() + ?, UTC_TIMESTAMP(6))`
 
@@ -67,15 +69,15 @@ func (s *Series) ClaimWith(ctx context.Context, db onerow.DB, key string, amount
 	if amount < 1 || amount > maxAmount {
 		return res, fmt.Errorf("%w: claim %q of series %q asks for %d numbers, 1 to %d are given", ErrInvalidArgument, key, s.name, amount, maxAmount)
 	}
-	c := &call{s: s, key: key, amount: amount, use: use, together: true}
+	c := &call{s: s, key: key, amount: amount, use: use, onePacket: true}
 	rand.Read(c.token[:]) // never an error
 	err := onerow.InIdempotentTx(ctx, db, c.run)
-	if c.did && err != nil && !onerow.Retryable(err) && !errors.Is(err, onerow.ErrOutcomeUnknown) {
-		c.together, c.taken = false, mysqlerr.Classify(err) == mysqlerr.Duplicate // one by one they find out why
+	if c.wasPacket && err != nil && !onerow.Retryable(err) && !errors.Is(err, onerow.ErrOutcomeUnknown) {
+		c.onePacket, c.taken = false, mysqlerr.Classify(err) == mysqlerr.Duplicate // one by one they find out why
 		err = packet.KeepUnknown(ctx, err, onerow.InIdempotentTx(ctx, db, c.run))
 	}
 	switch {
-	case err == nil && c.did:
+	case err == nil && c.wasPacket:
 		return c.claimed(), nil
 	case err == nil:
 		return c.res, nil
@@ -86,20 +88,20 @@ func (s *Series) ClaimWith(ctx context.Context, db onerow.DB, key string, amount
 }
 
 type call struct {
-	s      *Series
-	key    string
-	amount int64
-	token  [16]byte
-	use    []onerow.Stmt
-	from   int64
-	res    onerow.Result[Claim]
-	// together: all of it may be one packet; did: it was, in the last run. taken: the key may have its
-	// numbers.
-	together, did, taken bool
+	s         *Series
+	key       string
+	amount    int64
+	token     [16]byte
+	use       []onerow.Stmt
+	from      int64
+	res       onerow.Result[Claim]
+	onePacket bool // all of it, with COMMIT, may be one packet
+	wasPacket bool // it was, in the last run
+	taken     bool // the key may have its numbers
 }
 
 func (c *call) run(ctx context.Context, tx *onerow.Tx) (err error) {
-	if c.did = c.together && tx.Together() && !tx.Joined(); c.did {
+	if c.wasPacket = c.onePacket && tx.Together() && !tx.Joined(); c.wasPacket {
 		return packet.ExecLast(ctx, tx, append([]onerow.Stmt{c.advance(), {
 			Query: sqlInsertRange, Args: []any{c.s.name, c.key, c.amount, c.token[:], c.amount - 1},
 		}}, c.use...)...)

@@ -22,6 +22,8 @@
 //	           │         └────────────────────┴──────── nothing happened ◄── ROLLBACK┘
 //	           └─ 1062: the range of the first claim (Replayed)
 //
+// On a pool of pool.Open the counter moves first and the key is inserted with its range, all in one packet.
+//
 // What is guaranteed:
 //
 //   - Two committed claims of a series never share a number, and there is no number
@@ -52,7 +54,7 @@
 // On a cluster of several primaries the wait does not reach other nodes, but both
 // transactions wrote the same counter: the certifier refuses one, which runs again.
 //
-// # What is not promised
+// # Not guaranteed
 //
 //   - That numbers are in the order of the events: they are in the order in which claims
 //     reached the counter.

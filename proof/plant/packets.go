@@ -49,5 +49,5 @@ var packetBugs = []bug{
 		`stmts = append(stmts, onerow.Stmt{Query: sqlInsertRequestMade, Args: w.request.args(r.res.Name)})`,
 		`stmts = append([]onerow.Stmt{{Query: sqlInsertRequestMade, Args: w.request.args(r.res.Name)}}, stmts...)`}}},
 	{"a claim in one packet is not asked for its key", "./serial", "Together", []change{{"serial/claim.go",
-		`c.together, c.taken = false, mysqlerr.Classify(err) == mysqlerr.Duplicate // one by one they find out why`, `return res, err`}}},
+		`c.onePacket, c.taken = false, mysqlerr.Classify(err) == mysqlerr.Duplicate // one by one they find out why`, `return res, err`}}},
 }
