@@ -22,6 +22,12 @@ const (
 	setRouted = `, ` + settings.Routed + ` = 1`
 )
 
+// Only MariaDB has the mode. No text may be empty here, for it would be NULL, and two commas are one.
+const (
+	withoutEmpty = `, '` + settings.EmptyMode + `', ',')`
+	setMode      = ` /*M! , SESSION sql_mode = REPLACE(@@sql_mode` + withoutEmpty + ` */`
+)
+
 // setUpTexts are the statements that set up a session of the configuration, in the ways in which it can be
 // done: what a server may not understand comes first. What the configuration says itself comes behind what it
 // may choose, so it wins, and before what has to be so.
@@ -56,6 +62,28 @@ func setUpTexts(cfg *mysql.Config) [][]string {
 		texts = append(texts, []string{hosts.SetReadCommitted, hosts.SetAutocommit + more})
 	}
 	return texts
+}
+
+// modeWithoutEmpty is a value for sql_mode, where it is made of one that only the server knows.
+func modeWithoutEmpty(value string) string {
+	if strings.EqualFold(strings.TrimSpace(value), "DEFAULT") {
+		value = "@@GLOBAL.sql_mode"
+	}
+	if !strings.Contains(value, "@@") {
+		return value
+	}
+	return `/*M! REPLACE( */ ` + value + ` /*M! ` + withoutEmpty + ` */`
+}
+
+// setCharsets puts all three into the character set of the handshake, which a server may be set to
+// ignore, or to change in init_connect. It keeps a collation that the server has chosen for it.
+func setCharsets(cfg *mysql.Config) string {
+	charset, collation := handshakeCharset(cfg), cfg.Collation
+	if collation == "" {
+		collation = defaultCharset + "_general_ci"
+	}
+	return setClientCharset + charset + ", SESSION character_set_results = " + charset +
+		", SESSION collation_connection = IF(@@character_set_connection = '" + charset + "', @@collation_connection, '" + collation + "')"
 }
 
 // isIsolation says whether the parameter is the isolation level, by either engine's name.

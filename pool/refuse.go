@@ -11,34 +11,7 @@ import (
 	"github.com/onerow/onerow/internal/settings"
 )
 
-// Only MariaDB has the mode. No text may be empty here, for it would be NULL, and two commas are one.
-const (
-	withoutEmpty = `, '` + settings.EmptyMode + `', ',')`
-	setMode      = ` /*M! , SESSION sql_mode = REPLACE(@@sql_mode` + withoutEmpty + ` */`
-)
-
-// modeWithoutEmpty is a value for sql_mode, where it is made of one that only the server knows.
-func modeWithoutEmpty(value string) string {
-	if strings.EqualFold(strings.TrimSpace(value), "DEFAULT") {
-		value = "@@GLOBAL.sql_mode"
-	}
-	if !strings.Contains(value, "@@") {
-		return value
-	}
-	return `/*M! REPLACE( */ ` + value + ` /*M! ` + withoutEmpty + ` */`
-}
-
-// setCharsets puts all three into the character set of the handshake, which a server may be set to
-// ignore, or to change in init_connect. It keeps a collation that the server has chosen for it.
-func setCharsets(cfg *mysql.Config) string {
-	charset, collation := handshakeCharset(cfg), cfg.Collation
-	if collation == "" {
-		collation = defaultCharset + "_general_ci"
-	}
-	return setClientCharset + charset + ", SESSION character_set_results = " + charset +
-		", SESSION collation_connection = IF(@@character_set_connection = '" + charset + "', @@collation_connection, '" + collation + "')"
-}
-
+// charsetWords are what a parameter says of character sets with, by its name or in its value.
 var charsetWords = regexp.MustCompile(`(?i)\b(character_set_(client|connection|results)|collation_connection|names|charset|character set)\b`)
 
 // refuseParam looks at one system variable of the configuration.
