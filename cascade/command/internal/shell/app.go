@@ -1,7 +1,7 @@
 // Package shell is what each command is given: the process (app.go), the database (connect.go, dsn.go), the
 // plan, the assets, the throttles, the job that is named (job.go), numbers (numbers.go) and who acts, as
-// flags and the environment say; and how it tells what it did: print.go, counter.go for what goes on, fail.go
-// for what went wrong. It knows no command.
+// flags and the environment say; and how it tells what it did: print.go, counter.go for what goes on, exit.go
+// for what went wrong, without what is secret (hide.go). It knows no command.
 //
 // A command refuses what contradicts itself before anything is opened: in Validate, or in AfterApply where an
 // argument has to be there for that. Its Run asks for what it needs by type: a context with the actor, the

@@ -1,47 +1,11 @@
 package shell
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/onerow/onerow/cascade/internal/output"
-	"github.com/onerow/onerow/cascade/internal/usage"
 )
-
-// The exit codes.
-const (
-	ExitOK      = 0
-	exitFailure = 1
-	exitUsage   = 2
-)
-
-// ErrReported says that what went wrong was the command's result and is printed already.
-var ErrReported = errors.New("reported")
-
-// packages are the names that the toolkit's packages put before their errors, often one behind the other. A
-// reader of this program's lines does not know them.
-var packages = regexp.MustCompile(`(?m)(^|: )(?:(?:adopt|cascade|flow|idempotency|keyadmin|limit|migrations|onerow|ordering|planfile|quota|repo|schema|serial): )+`)
-
-// Report prints err as one line and returns the exit code.
-func Report(s Environment, err error) int {
-	code, line := exitFailure, err.Error()
-	switch {
-	case errors.Is(err, ErrReported):
-		return code
-	case errors.Is(err, usage.Err):
-		code = exitUsage
-	case errors.Is(err, context.Canceled):
-		line = "interrupted: " + line
-	}
-	line = packages.ReplaceAllString(line, "$1")
-	if _, err := fmt.Fprintf(s.Stderr, "%s: %s\n", output.ProgramName, output.OneLine(s.Hide(line))); err != nil {
-		return code
-	}
-	return code
-}
 
 // Hide takes every DSN that this process was given, and the page's token, out of a text. Messages are
 // written so that none is in them; this is for those that quote what the user typed,
@@ -77,11 +41,3 @@ func looksSecret(value string) bool {
 
 // ShortestToken is what nobody guesses, if it is random.
 const ShortestToken = 16
-
-// Stopped is err, but nil after a signal: one before the first job is a clean stop as well.
-func Stopped(ctx context.Context, err error) error {
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return nil
-	}
-	return err
-}
