@@ -10,24 +10,6 @@ import (
 	"github.com/onerow/onerow"
 )
 
-// Log writes the audit row of a deletion and returns its id, which goes into
-// Deletion.ID. It is what a delete does first. There is no unique key on purpose:
-// a retried delete may log twice. One statement, 2 with an actor.
-func Log(ctx context.Context, db onerow.DB, d Deletion) (deletionID int64, err error) {
-	if err := d.check(); err != nil {
-		return 0, err
-	}
-	d.ID = 0
-	err = Noted(ctx, db, func(ctx context.Context, db onerow.DB) (_ Action, err error) {
-		deletionID, _, err = logAll(ctx, db, []Deletion{d})
-		return Action{Action: actionDelete, Resource: d.Resource, ResourceID: d.ResourceID, DeletionID: deletionID}, err
-	})
-	if err != nil {
-		return 0, fmt.Errorf("cascade: log the deletion of %s %s: %w", d.Resource, d.ResourceID, err)
-	}
-	return deletionID, nil
-}
-
 // Enqueue queues the cascade of a deletion: ready at once, or scheduled for the end
 // of the grace period. Give it the transaction that deletes or hides the root row.
 //

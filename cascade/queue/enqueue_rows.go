@@ -8,38 +8,6 @@ import (
 	"github.com/onerow/onerow"
 )
 
-// sqlLog appends; it waits for nobody.
-const (
-	sqlLog    = `INSERT INTO onerow_deletion (resource, resource_id, owner, deleted_from, grace_us, requested_at) VALUES `
-	sqlLogRow = `(?, ?, ?, ?, ?, UTC_TIMESTAMP(6))`
-)
-
-// logAll logs those of the deletions that are not logged yet, and returns the first one's id and how many
-// these are. One statement, none if all are logged.
-func logAll(ctx context.Context, db onerow.DB, deletions []Deletion) (first int64, count int, err error) {
-	var rows []string
-	var args []any
-	for _, d := range deletions {
-		if d.ID != 0 {
-			continue
-		}
-		var owner any
-		if d.Owner != "" {
-			owner = []byte(d.Owner)
-		}
-		rows = append(rows, sqlLogRow)
-		args = append(args, d.Resource, []byte(d.ResourceID), owner, d.From, d.Grace.Microseconds())
-	}
-	if len(rows) == 0 {
-		return 0, 0, nil
-	}
-	res, err := db.ExecContext(ctx, sqlLog+strings.Join(rows, ", "), args...)
-	if err == nil {
-		first, err = res.LastInsertId()
-	}
-	return first, len(rows), err
-}
-
 // sqlEnqueue: the unique key one_open decides, in this one statement, whether the row gets a job or has one.
 // An open job's row is locked exclusively at once, so that two callers do not deadlock over a share lock, as
 // they would after a 1062. It always changes something (batch_seq), so 1 affected row means inserted and 2
