@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/backoff"
 	"github.com/onerow/onerow/cascade/queue"
 )
@@ -37,10 +36,4 @@ func (w *Worker) store(ctx context.Context, job queue.Claimed, state queue.State
 		w.lost(ctx, job)
 	}
 	return nil
-}
-
-// End moves the job to the archive, in its last batch.
-func (l *lease) End(ctx context.Context, tx *onerow.Tx, state queue.State, why string) error {
-	l.state = state
-	return l.job.End(ctx, tx, state, why)
 }

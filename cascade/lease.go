@@ -71,10 +71,9 @@ func (l *lease) Renew(ctx context.Context) error {
 	return backoff.Read(ctx, func() error { return l.fence(ctx, l.db, "") })
 }
 
-// minRenewal: leases of seconds must be renewed in time, or with two workers each takes
-// the job away from the other before it has read down to what can go. Shorter ones than
-// three times this would be renewed at every turn: such a lease is renewed
-// now and then, and may be lost.
+// minRenewal is the shortest interval at which Keep renews. A lease that is renewed too late is taken by
+// another worker before this one has read down to what can go. One under three times minRenewal would be
+// renewed before almost every read: it is renewed after rareRenewal only, and may be lost.
 const (
 	minRenewal  = 100 * time.Millisecond
 	rareRenewal = 3 * time.Second
@@ -114,6 +113,12 @@ func (w *Worker) limit() int { return w.pace.Limit(w.governor.Target()) }
 
 // Limit is how many leaf rows a batch may have now.
 func (l *lease) Limit() int { return l.limit() }
+
+// End moves the job to the archive, in its last batch.
+func (l *lease) End(ctx context.Context, tx *onerow.Tx, state queue.State, why string) error {
+	l.state = state
+	return l.job.End(ctx, tx, state, why)
+}
 
 // Parked tells of a row that was parked.
 func (l *lease) Parked(ctx context.Context, table, key, cause string) {
