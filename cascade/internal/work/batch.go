@@ -43,7 +43,7 @@ func newEraser(g *graph.Graph, targets []Target) *eraser {
 
 type outcome struct {
 	next   int      // groups that are done with
-	full   bool     // there were too many leaves below the next group, or the roots
+	full   bool     // the batch reached its limit below the next group, or the roots
 	leaves int64    // rows that went unread
 	done   bool     // all roots are deleted: the job is at its end
 	stayed []rowRef // rows that have children
@@ -55,7 +55,7 @@ type outcome struct {
 // lockSQL locks rows by their primary key, if they still meet the edge's condition; this is the one place
 // where a row lock decides: whoever adds a child holds a share lock on its parent, so it is before us, and
 // we see the child, or after us, and finds no parent. On a cluster a plan has guards: there the child's
-// transaction writes the parent's row and ours deletes it, behind its last look for children, so one of the
+// transaction writes the parent's row and ours deletes it, after its last look for children, so one of the
 // two is refused.
 func lockSQL(s *graph.Source, keys []rowkey.Key) string {
 	return "SELECT " + s.Table.Columns(&s.Columns) + " FROM " + s.From + " FORCE INDEX (PRIMARY) WHERE " + s.When + s.Key.In("", keys) + " FOR UPDATE"
@@ -87,21 +87,21 @@ func (e *eraser) dropBatch(ctx context.Context, tx *onerow.Tx, l load, limit int
 	if err != nil {
 		return out, err
 	}
-	budget := int64(limit)
-	defer func() { out.leaves = int64(limit) - budget }()
+	left := int64(limit)
+	defer func() { out.leaves = int64(limit) - left }()
 	for i, g := range l.groups {
 		out.next = i
 		if len(unchangedRows[i]) == 0 {
 			continue
 		}
 		checked := checkEach || g.tangled || len(out.stayed) > 0
-		if out.full, err = e.dropGroup(ctx, tx, g.src, unchangedRows[i], checked, &budget, tallies[0], &out); out.full || err != nil {
+		if out.full, err = e.dropGroup(ctx, tx, g.src, unchangedRows[i], checked, &left, tallies[0], &out); out.full || err != nil {
 			return out, failed(err, nil, i)
 		}
 	}
 	out.next = len(l.groups)
 	if l.roots {
-		err = failed(e.dropRoots(ctx, tx, &budget, tallies, &out), nil, len(l.groups))
+		err = failed(e.dropRoots(ctx, tx, &left, tallies, &out), nil, len(l.groups))
 	}
 	return out, err
 }
@@ -153,13 +153,14 @@ func unchanged(locked map[rowkey.Key]graph.Row, seen []graph.Row) []graph.Row {
 // itself is checked row by row, so no statement may delete a row and its child.
 const maxRounds = 16
 
-// dropGroup deletes, or detaches, the locked rows of a group, with their leaves. If they are checked, those
-// that still have children stay. With full they all stay.
-func (e *eraser) dropGroup(ctx context.Context, tx *onerow.Tx, s *graph.Source, rows []graph.Row, checked bool, budget *int64, t Tally, out *outcome) (full bool, err error) {
+// dropGroup deletes, or detaches, the locked rows of a group, with their leaves, of which the batch may still
+// have so many. If the rows are checked, those that still have children stay. If the limit is reached they all
+// stay.
+func (e *eraser) dropGroup(ctx context.Context, tx *onerow.Tx, s *graph.Source, rows []graph.Row, checked bool, left *int64, t Tally, out *outcome) (full bool, err error) {
 	if s.Edge.Detach {
 		return false, e.detachRows(ctx, tx, s, rows, t, out)
 	}
-	if full, err = e.dropUnread(ctx, tx, s.Node, rows, budget, t); full || err != nil {
+	if full, err = e.dropUnread(ctx, tx, s.Node, rows, left, t); full || err != nil {
 		return full, err
 	}
 	if !checked && !e.check.isNeeded(s.Node) {

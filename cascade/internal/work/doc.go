@@ -27,7 +27,7 @@
 //	     ├─ the same for the roots                                roots.go
 //	     └─ the job ends                                          end.go
 //
-//	a batch that fails because of a row                           poison.go
+//	a batch that fails because of a row                           isolate.go
 //	 ├─ of one that went unread: read below that edge, drop again
 //	 └─ else halve the load until the row is found: park it       park.go
 //

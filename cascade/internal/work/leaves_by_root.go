@@ -13,7 +13,7 @@ import (
 )
 
 // dropBelowRoots deletes and detaches what goes unread below several roots, each row for the job of its root,
-// and says whether it ended at the limit.
+// and says whether the batch's limit was reached.
 func (e *eraser) dropBelowRoots(ctx context.Context, tx *onerow.Tx, roots []int, limit int64, tallies []Tally) (full bool, err error) {
 	for _, edge := range e.node.Edges {
 		if !e.check.goUnread(edge) {

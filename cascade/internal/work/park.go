@@ -17,8 +17,8 @@ import (
 const sqlPark = `INSERT INTO onerow_parked (job_id, table_name, row_key, error, state, parked_at) VALUES (?, ?, ?, ` + dbtext.Param + `, 'parked', UTC_TIMESTAMP(6))
 ON DUPLICATE KEY UPDATE error = VALUES(error), version = version + 1`
 
-// Park notes a row that cannot be deleted. Give it the transaction of a batch, after the
-// fence. One statement.
+// Park notes a row that cannot be deleted, in the transaction of a batch, after the fence. It is exported for
+// the tests of package cascade, as ParkedKeys and ParkedCounts are. One statement.
 func Park(ctx context.Context, tx *onerow.Tx, jobID int64, table, encodedKey, errText string) error {
 	_, err := tx.ExecContext(ctx, sqlPark, jobID, []byte(table), []byte(encodedKey), dbtext.Arg(dbtext.Fit(errText, fault.MaxText)))
 	return err
@@ -27,8 +27,7 @@ func Park(ctx context.Context, tx *onerow.Tx, jobID int64, table, encodedKey, er
 // sqlJobParked reads the job's rows by the unique key one_row.
 const sqlJobParked = `SELECT table_name, row_key FROM onerow_parked WHERE job_id = ?`
 
-// ParkedKeys are the rows that the job does not try, by table: parked and skipped ones.
-// One statement.
+// ParkedKeys are the rows that the job does not try, by table: parked and skipped ones. One statement.
 func ParkedKeys(ctx context.Context, db onerow.DB, jobID int64) (map[string][]string, error) {
 	keys := map[string][]string{}
 	err := onerow.Query(ctx, db, sqlJobParked, []any{jobID}, func(rows *sql.Rows) error {
@@ -54,7 +53,8 @@ func ParkedCounts(ctx context.Context, db onerow.DB, jobID int64) (parked, all i
 	return parked, all, err
 }
 
-// park puts a row aside, in a batch of its own: the job does not try it any more.
+// park parks a row, in a batch of its own, unless the job has MaxParked already: the job does not try it any
+// more.
 func (r *run) park(ctx context.Context, t *graph.Table, key rowkey.Key, cause error) error {
 	encoded, err := t.Key.Encode(key)
 	if err != nil {

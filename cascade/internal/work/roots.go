@@ -156,14 +156,14 @@ func (e *eraser) lockRootsIn(ctx context.Context, tx *onerow.Tx, t *graph.Table)
 }
 
 // dropRoots is the end of the last batch: it deletes what goes unread below the locked roots, up to the
-// budget, and then those that have no other children. A pass has walked below the root, so what goes
+// limit, and then those that have no other children. A pass has walked below the root, so what goes
 // unread goes first. Of a bundle's roots most have nothing below them, so that is asked first.
-func (e *eraser) dropRoots(ctx context.Context, tx *onerow.Tx, budget *int64, tallies []Tally, out *outcome) error {
+func (e *eraser) dropRoots(ctx context.Context, tx *onerow.Tx, left *int64, tallies []Tally, out *outcome) error {
 	if !e.bundled {
 		if e.roots[0].keepForLater {
 			return nil
 		}
-		full, err := e.dropUnread(ctx, tx, e.node, []graph.Row{e.roots[0].locked.row}, budget, tallies[0])
+		full, err := e.dropUnread(ctx, tx, e.node, []graph.Row{e.roots[0].locked.row}, left, tallies[0])
 		if out.full = full; full || err != nil {
 			return err
 		}
@@ -176,7 +176,7 @@ func (e *eraser) dropRoots(ctx context.Context, tx *onerow.Tx, budget *int64, ta
 		if len(having) == 0 {
 			return e.deleteRoots(ctx, tx, out)
 		}
-		if out.full, err = e.dropBelowRoots(ctx, tx, slices.Sorted(maps.Keys(having)), *budget, tallies); err != nil {
+		if out.full, err = e.dropBelowRoots(ctx, tx, slices.Sorted(maps.Keys(having)), *left, tallies); err != nil {
 			return err
 		}
 	}

@@ -32,9 +32,9 @@ func nullSQL(s *graph.Source, where string) string {
 // stillBelow is the condition that locked rows were not taken off their parents yet.
 func stillBelow(s *graph.Source, keys []rowkey.Key) string { return s.Key.In("", keys) + s.Left }
 
-// dropUnread detaches and deletes the rows below the parents that go unread, as far as the budget goes, and
-// says whether it ended there. One statement per table and edge, 2 where rows are kept.
-func (e *eraser) dropUnread(ctx context.Context, tx *onerow.Tx, n *graph.Node, parents []graph.Row, budget *int64, t Tally) (full bool, err error) {
+// dropUnread detaches and deletes the rows below the parents that go unread, no more than are left of the
+// batch's limit, and says whether that was reached. One statement per table and edge, 2 where rows are kept.
+func (e *eraser) dropUnread(ctx context.Context, tx *onerow.Tx, n *graph.Node, parents []graph.Row, left *int64, t Tally) (full bool, err error) {
 	for _, edge := range n.Edges {
 		if !e.check.goUnread(edge) {
 			continue
@@ -42,12 +42,12 @@ func (e *eraser) dropUnread(ctx context.Context, tx *onerow.Tx, n *graph.Node, p
 		e.check.metNone[edge] = false
 		for keys := range slices.Chunk(edge.Keys(parents), graph.EdgeList) {
 			for _, s := range edge.Sources {
-				rows, err := e.dropBelow(ctx, tx, s, keys, *budget, t)
+				rows, err := e.dropBelow(ctx, tx, s, keys, *left, t)
 				if err != nil {
 					return false, failed(err, edge, 0)
 				}
 				e.check.metNone[edge] = e.check.metNone[edge] || rows == 0
-				if *budget -= rows; *budget <= 0 {
+				if *left -= rows; *left <= 0 {
 					return true, nil
 				}
 			}
@@ -81,8 +81,8 @@ func (r *run) clearUnread(ctx context.Context, n *graph.Node, parents []graph.Ro
 	for {
 		full := false
 		err := r.batch(ctx, func(ctx context.Context, tx *onerow.Tx, t Tally) (_ bool, err error) {
-			budget := int64(r.lease.Limit())
-			full, err = r.dropUnread(ctx, tx, n, parents, &budget, t)
+			left := int64(r.lease.Limit())
+			full, err = r.dropUnread(ctx, tx, n, parents, &left, t)
 			return false, err
 		})
 		if err != nil || !full {
