@@ -69,6 +69,8 @@ func (c *session) TakesPackets() bool { return c.packets != hosts.OnePacketEach 
 
 func (c *session) open() bool { return c.inTx || c.byText || c.manual }
 
+// usable says whether a statement may be sent now: not while the rows of a query are open, nor in a
+// transaction that is lost or has ended, which it finds out where that is not known yet.
 func (c *session) usable(ctx context.Context) error {
 	if c.closed {
 		return driver.ErrBadConn

@@ -11,7 +11,9 @@ import (
 	"github.com/onerow/onerow/internal/wire"
 )
 
-// admit says whether a statement may be sent, and what it will do to the transaction.
+// admit says whether a statement may be sent, and what it will do to the transaction. Within a function of
+// onerow.InTx (c.call) a text that would end the transaction is refused; elsewhere that is the caller's
+// business. A lost transaction takes only ROLLBACK, or what ends XA; what else is refused, usable says.
 //
 // A text that is not understood (CALL, PREPARE, EXECUTE, several statements, comments that one engine
 // executes) may do anything to its session. So the session does not go back to the pool. In a transaction a
