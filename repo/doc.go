@@ -20,8 +20,8 @@
 //
 // # What is guaranteed
 //
-//   - A row is in exactly one of its two tables at every commit, and keeps its id, also one of 0, which
-//     AUTO_INCREMENT takes for none.
+//   - A row is in exactly one of its two tables at every commit, and keeps its id, even the id 0, which
+//     AUTO_INCREMENT would otherwise replace.
 //   - Names of active rows are unique per owner, in every spelling that has the same name key. The unique
 //     index decides, never a read before the write.
 //   - A request id makes one row, until [PurgeRequests] deletes its record. A deploy may add fields to T,
@@ -37,41 +37,42 @@
 //     not read back.
 //   - A row is of the tenant of the row above it, where both have the plan's tenant column.
 //   - Updates of one row wait for each other; each that returns nil was applied once.
-//   - What another row has in a unique index of the application's own is [ErrConflict] after one try, with
-//     the index, its columns and that row; the text of the error is never read.
+//   - A value that another row holds in a unique index of the application's own is [ErrConflict] after one
+//     try, with the index, its columns and that row; the server's error text is never parsed.
 //   - The deletion of a row, its audit entry, its cascade job and its quota mark commit together.
-//   - No child is made below a row whose deletion has been committed, and none is archived or activated below
-//     one: these verbs lock the parent's row first. Of further parents ([schema.Resource].Parents) Create
-//     does, and an Update that changes the reference. The other verbs change no reference, and what they move
-//     below a row that goes, goes with it: a worker takes a row only when one snapshot of all tables shows
-//     nothing below it.
-//   - A row that is moved takes all below it along, leaves no deletion that was committed or queued, however
-//     far above, and comes below none; so no worker deletes what has moved away. See [Of.Move].
+//   - No child is made below a row whose deletion has been committed, and none is archived or activated
+//     below one: these verbs lock the parent's row first. Further parents ([schema.Resource].Parents) are
+//     locked by Create and by an Update that changes the reference. The other verbs change no reference,
+//     and a row that they move below one that is being deleted is deleted with it: a worker takes a row
+//     only when one snapshot of all tables shows nothing below it.
+//   - [Of.Move] takes everything below the row along. It never moves a row out of, or into, a tree whose
+//     deletion has been committed or queued, however far up; so no worker deletes rows that have moved
+//     away.
 //   - A time is the same moment in sessions of every time zone, in a DATETIME (as UTC) and in a TIMESTAMP. A
 //     TIMESTAMP column needs a field of a time type, and no list can be ordered by it.
 //   - Each verb works on a pool, in a transaction of its own that is run again when the server refuses it,
-//     and inside a caller's transaction, which it joins. There it answers by what is committed now, however
-//     old the snapshot is, but for Get, Find and List; an error that is not [onerow.Retryable] has written
-//     nothing, a hold (below) apart: what was written is taken back to a savepoint (see [onerow.Tx.Savepoint]
-//     for a MySQL replication group).
+//     and inside a caller's transaction, which it joins. There every verb except Get, Find and List acts on
+//     what is committed now, however old the transaction's snapshot is. After an error that is not
+//     [onerow.Retryable] nothing has been written, except a hold (see below): what was written is taken
+//     back to a savepoint (see [onerow.Tx.Savepoint] for a MySQL replication group).
 //   - With [Of.OwnedBy] a row of another owner is not found and not written, by the condition of each
 //     statement.
-//   - A row that stays as it is comes exactly once in the pages of a list, though others come and go; a page
-//     is of one moment. A list that no declared index serves is refused.
+//   - A row that does not change appears exactly once in the pages of a list, while others come and go;
+//     each page is one snapshot. A list that no declared index serves is refused.
 //   - An id that two rows have, because AUTO_INCREMENT fell below the ids of archived rows, is [ErrIDReused]
 //     to every verb that moves or deletes, and to a Create with the request id that made one of them; neither
 //     is touched.
 //   - A deletion that was cancelled and whose row cannot come back is held, see [Of.CancelDelete].
 //
-// # What is not
+// # Not guaranteed
 //
-//   - After a COMMIT without an answer all verbs but a Create with a request id or an id of the application's
-//     return [onerow.ErrOutcomeUnknown]. Call again: a Create may then meet its own row as [ErrNameTaken], an
-//     Update may apply its change twice.
+//   - After a COMMIT without an answer all verbs except a Create with a request id or an id of the
+//     application's return [onerow.ErrOutcomeUnknown]. Call again: a Create may then meet its own row as
+//     [ErrNameTaken], an Update may apply its change twice.
 //   - If its row was moved to another owner since, a repeat of the Create answers [ErrGone], or [ErrConflict]
 //     where the application made the id.
-//   - A row that is moved also leaves a running job that began at one of [schema.Plan].Tables, but what is
-//     below the row may still be deleted; so too where something else than this package writes the parent's
+//   - A row can be moved out of a running job that began at one of [schema.Plan].Tables; the job may still
+//     delete what is below it. The same holds where something other than this package writes the parent's
 //     column.
 //   - Where no row is seen to have what a unique index refused - an index on a prefix or an expression, that
 //     of another table which a trigger writes to - the verb is tried three times and does not know the index.
@@ -80,18 +81,19 @@
 //     driver's settings make of it; only times that Value returns are made UTC.
 //   - The audit of deletions logs intents: a delete that is called again after a COMMIT that failed logs
 //     twice.
-//   - Rename and Update where the quota is ordered by what they write are not taken back in a caller's
-//     transaction when their mark fails. The flag "over quota" follows later, see package quota; package
+//   - In a caller's transaction a Rename or Update that writes a column by which the quota is ordered is
+//     not undone if its quota mark fails. The flag "over quota" follows later, see package quota; package
 //     limit refuses.
-//   - A row whose values change between two pages of a list that is by them may come twice, or in none.
+//   - If the values that a list is ordered or filtered by change between two pages, the row may appear
+//     twice or not at all.
 //   - Where a collation takes several spellings for one id, all verbs find the row by any of them, and its
 //     job and audit have the row's; of a row that is gone only that spelling is known.
 //   - When the job of a deletion has been purged (queue.PurgeJobs), a Delete of its row, which is gone, is a
 //     success without a job, and a CancelDelete is [onerow.ErrNotFound] instead of [ErrTooLate].
 //   - On a cluster of several primaries row locks do not reach the other nodes. There the plan has to say
-//     [schema.Plan].Cluster: who locks a parent writes its guard instead, so rows below one parent are made
-//     one after the other, and from two nodes they collide and run again. In a caller's transaction on Group
-//     Replication a verb that fails behind that write poisons it, see [onerow.Tx.Savepoint].
+//     [schema.Plan].Cluster: whoever locks a parent writes its guard instead, so rows below one parent are
+//     made one after the other, and from two nodes they collide and run again. In a caller's transaction on
+//     Group Replication a verb that fails after that write poisons it, see [onerow.Tx.Savepoint].
 //
 // # Statements
 //

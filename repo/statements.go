@@ -34,9 +34,10 @@ type statement struct {
 
 func newStatements() *statements { return &statements{made: map[statement]string{}} }
 
-// text is a statement of this resource: each {word} of the constant stands for what [untyped.words] says, and
-// {lock} for nothing. One that begins with {inUTC} writes or compares times: where the resource has a
-// TIMESTAMP it runs in UTC, for MySQL copies one from table to table by what the session's zone reads, too.
+// text is a statement of this resource: each {word} of the constant stands for what [untyped.vocabulary]
+// says, and {lock} for nothing. One that begins with {inUTC} writes or compares times: where the resource
+// has a TIMESTAMP it runs in UTC, for MySQL copies one from table to table by what the session's zone
+// reads, too.
 func (r *untyped) text(text string) string { return r.textOf(statement{text: text}) }
 
 // locked is text with a lock in the place of each {lock}.
@@ -145,7 +146,7 @@ func (r *untyped) vocabulary() map[string]string {
 	return words
 }
 
-// assigned is a list of assignments, each with a comma behind it.
+// assigned is a list of assignments, each with a comma after it.
 func assigned(columns []string) string {
 	var list strings.Builder
 	for _, column := range columns {
