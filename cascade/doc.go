@@ -28,13 +28,13 @@
 // plan says; the audit says [queue.FromDue]. What is due is read page by page along an index that begins with
 // the column, never by a scan, and queued at the policy's rate, which all workers keep together. While as
 // many jobs of the resource are due as the policy queues in two seconds, or 100, none is queued: so other
-// deletions do not wait behind it, and the queue does not grow where workers are slower.
+// deletions do not wait for it, and the queue does not grow where workers are slower.
 //
 // A row goes only if it is due when its job begins: one that was written since it was found stays, with all
-// that is below it; its job ends as [queue.Cancelled]. From then on it is deleted whatever is written. Nor is
-// a row queued of which a job is dead, or has parked or skipped rows, which a person decides by a retry; nor
-// one of which somebody has taken a deletion back, by undo, restore or cancel, less than Keep ago: it counts
-// as new from then on, as long as that job is kept (400 days, see [queue.PurgeJobs]).
+// that is below it; its job ends as [queue.Cancelled]. Once the job has begun, the row is deleted whatever
+// is written to it. A row is not queued while a job of it is dead, or has parked or skipped rows (a person
+// decides, by a retry), nor if a deletion of it was taken back by undo, restore or cancel less than Keep
+// ago: it counts as new from then on, as long as that job is kept (400 days, see [queue.PurgeJobs]).
 //
 // Times are the database's clock. A DATETIME or DATE is read in the policy's zone; in an hour that the clock
 // repeats it counts as the second time, so a row may go an hour late there, never early. A DATE is the
@@ -45,17 +45,17 @@
 //   - What package queue guarantees: a row has at most one open job, and a cancel and a claim exclude each
 //     other.
 //   - A job takes its root row away only if its deletion hides it, or it is in the active table and older
-//     than the deletion, or an operator had it queued ([queue.FromOperator]): ids are used again where
-//     AUTO_INCREMENT has fallen back. Else it dies with [queue.ErrOtherDeletion]. It never has the id of a
-//     finished job when it is worked, see [queue.Deletion].After.
+//     than the deletion, or an operator had it queued ([queue.FromOperator]), for ids can be reused where
+//     AUTO_INCREMENT has fallen back. Otherwise the job dies with [queue.ErrOtherDeletion]. A job that is
+//     being worked never shares its id with a finished one, see [queue.Deletion].After.
 //   - The first statement of every batch is the fence: it proves the lease token and renews the lease. A
 //     worker whose job was claimed by another changes nothing any more, and learns it. A batch that ends many
 //     jobs proves all of them, by a lock, or changes nothing; it deletes their rows, which is the fence.
 //   - Counts are written in the transaction of the batch that deleted the rows: [queue.Job].DeletedRows is
 //     exactly the number of rows below the root that were deleted, however often workers were killed. The
-//     root's own row does not count. A row that is detached first and goes later counts as deleted only, and
-//     so does the root; what leads from it to the root is looked at when it is detached, 100 levels up beyond
-//     the walk.
+//     root's own row is not counted. A row that is detached and deleted later counts only as deleted; to
+//     know this, the batch follows its references towards the root when it detaches it, up to 100 levels
+//     beyond the walk.
 //   - Bottom-up: a row goes after everything below it, so a run that dies halfway leaves the relationships
 //     that the next one needs, and foreign keys allow every step.
 //   - No child slips in below a dying parent, at any level, if a foreign key or the code that inserts a child
@@ -84,7 +84,7 @@
 //     would take more than a hundredth of the time. A plan that does not fit the tables begins no job: the
 //     worker reports that and pauses.
 //   - A worker claims jobs for the resources of its plan only. Where others are due, a job is worked for a
-//     turn (Config.Turn) and due again behind them, so a small job does not wait for the end of huge ones.
+//     turn (Config.Turn) and due again after them, so a small job does not wait for the end of huge ones.
 //   - What the plan keeps ([schema.Plan].Trash), and a row whose reference is cut, is copied and deleted by
 //     the same keys in one transaction, or stays. Package recover brings it back.
 //   - What a retention asks for is deleted only if it is due when its job begins: the look,
@@ -126,24 +126,24 @@
 //
 // # Statements
 //
-// BEGIN and COMMIT count. No count grows with the data but by chunks and, in trees of one table, levels.
+// BEGIN and COMMIT count. No count grows with the data except by chunks and, in trees of one table, levels.
 //
 //	retention   1 a second that finds it has to wait; 2 per page of 500 rows, 5 more where rows are queued; a job
 //	            of it takes 5 more, 1 for all that go together
-//	claim       1 when nothing is due, else 6, for Config.ClaimJobs jobs or more; 1 more per so many that are due but
-//	            held by batches that wait for a lock
+//	claim       1 when nothing is due, else 6, for Config.ClaimJobs jobs or more; 1 more for each such group
+//	            whose jobs are due but all held by other transactions
 //	together    1, then a batch for up to 100 jobs of a resource that were claimed at once and have nothing below but
 //	            rows that go unread: BEGIN, proof, plans, 2 that move the jobs to the archive, COMMIT, up to 2 for
 //	            counts, 1 for those that do not end, up to 3 for each table of the root; else a look more, and 2 for
 //	            each edge, 3 where there is more than a batch, or 1 for each root where rows are detached
-//	fail, give back   1; 5 when the job dies; 1 more for a failure of a job that another has by then
+//	fail, give back   1; 5 when the job dies; 1 more if another worker has the failed job by then
 //	end of a turn     2; 1 where the worker itself keeps others waiting, or has a slot too many
 //	governor    1 per second, and what throttles ask; 2 per second for what others do, 4 while they do something, none
 //	            if Config.Load is set; 1 each 5 seconds for the worker's row, each second if it sends more than 20;
 //	            1 each 10 minutes, to tidy up, and 1 for each row that this finds
 //	catalog     10 each 10 seconds, less often where they take over 100ms; 2 more at the first, each day and each change
 //
-// Another job takes 1 more at each attempt but the first, 1 more in its first batch, and its passes, see
+// Another job takes 1 more at each attempt except the first, 1 more in its first batch, and its passes, see
 // package internal/work. A tree that fits into a chunk goes in one batch; a chain takes 2 per row.
 //
 // Open this package when a claim is worked, given back or renewed in another way, a worker waits, or a

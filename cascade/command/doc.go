@@ -14,7 +14,7 @@
 //   - With a plan of the program's own no file is read, and --plan is refused. discover --plan still extends
 //     a file.
 //
-// # What is not
+// # Not guaranteed
 //
 //   - That the program may do something else beside it: Main takes the process's arguments, streams and
 //     signals.

@@ -11,16 +11,16 @@
 //
 // # What is promised
 //
-//   - With tokens nobody sees or does anything without one, but for /healthz, /readyz and the form that asks
-//     for it. Without, everybody sees all, and nobody does anything unless Local is true. A post from another
-//     site is refused in every case. Wrong tokens are answered slowly.
+//   - With tokens nobody sees or does anything without one, except for /healthz, /readyz and the form that
+//     asks for it. Without, everybody sees all, and nobody does anything unless Local is true. A post from
+//     another site is refused in every case. Wrong tokens are answered slowly.
 //   - What a button does is written down with the token's name and the reason that was typed: see
 //     admin.ReadReport and queue.ListActions.
 //   - However many look at the board, it is read once a second at most, and not while nobody looks.
 //   - An answer is rendered before its first byte is sent. No data gets into it unescaped, and nothing from
 //     elsewhere.
 //
-// # What is not
+// # Not guaranteed
 //
 //   - That a sign-in outlives the process, or counts in another one: requests of one person have to reach the
 //     process that he has signed in at, or carry a token as a bearer.

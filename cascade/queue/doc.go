@@ -1,6 +1,6 @@
-// Package queue does all that is written about jobs, deletions and actions: who deletes a row logs the
-// deletion and queues a job in the same transaction, an operator cancels, holds, pauses and retries it, and a
-// worker, package cascade, claims it, renews its lease and ends it. No other package writes these tables.
+// Package queue makes all writes to the tables of jobs, deletions and actions: whoever deletes a row logs
+// the deletion and queues a job in the same transaction; an operator cancels, holds, pauses or retries the
+// job; a worker (package cascade) claims it, renews its lease and ends it.
 //
 //	// in the transaction that removes or hides the row
 //	d := queue.Deletion{Resource: "project", ResourceID: "42", From: "active", Grace: 15 * time.Second}
@@ -50,9 +50,9 @@
 //
 // Finished jobs are kept until [PurgeJobs] removes those that are done, cancelled or restored, and old
 // enough, with their counts and skipped rows; dead ones and leftovers stay. Audits are kept until
-// [PurgeDeletions], as long as their row has any job. cascade-worker does both, after 400 days. Of a row that
-// has no job any more nothing is known but that it is gone: Find does not find it, and its deletion cannot be
-// undone.
+// [PurgeDeletions], as long as their row has any job. cascade-worker does both, after 400 days. Once a row
+// has no job left, the toolkit knows only that the row is gone: Find returns nothing, and the deletion cannot
+// be undone.
 //
 // One column says when a worker may take a job, due_at: the end of the grace
 // period, the next attempt, or the end of the running worker's lease; of a held job that
@@ -63,11 +63,11 @@
 //   - A row has at most one open job, however often and by whomever it is enqueued. A deletion during the
 //     grace period of an earlier one takes the earlier of the two times.
 //   - Cancel and the claim of a job exclude each other: one conditional update wins.
-//   - Who has claimed a job writes under the token of that claim, see [Claimed]: it changes nothing any more
-//     once the job was claimed by another, paused or held.
+//   - Whoever has claimed a job writes under the token of that claim, see [Claimed]: it changes nothing any
+//     more once the job was claimed by another, paused or held.
 //   - A job never has the id of a finished one when it is worked, see [Deletion].After.
 //   - What an actor does is noted in the transaction that does it, see [WithActor].
-//   - All may be called again after any error, also after [onerow.ErrOutcomeUnknown]: it is done once, but
+//   - All may be called again after any error, also after [onerow.ErrOutcomeUnknown]: it is done once, except
 //     for what Log and EnqueueMany log.
 //
 // # Not guaranteed
@@ -78,7 +78,7 @@
 // # Statements
 //
 // BEGIN and COMMIT count as statements here: on a pool each verb that writes is a transaction of its own, 2
-// more, but for Log without an actor. With an actor it sends 1 more if it changes anything. SkipParked and
+// more, except for Log without an actor. With an actor it sends 1 more if it changes anything. SkipParked and
 // RetryParked send the first before their transaction, and more when the job moves meanwhile.
 //
 //	Log                 1

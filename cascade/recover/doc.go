@@ -3,7 +3,7 @@
 // would come back.
 //
 // It stands above package repo, whose rows return by it, and beside package cascade, whose worker it does not
-// link. Who imports it cannot call the built-in recover in that file.
+// link. Whoever imports it cannot call the built-in recover in that file.
 //
 // # Guarantees
 //

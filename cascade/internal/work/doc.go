@@ -1,9 +1,9 @@
-// Package work deletes what hangs below one row, bottom-up. Package cascade, whose queue lends it the job,
-// says what it guarantees; package graph says what hangs below what.
+// Package work deletes what hangs below one row, bottom-up. Package cascade hands it the job, and documents
+// the guarantees; package graph says what hangs below what.
 //
 // # The way of a row
 //
-// There is one engine, and all that it deletes is a load: groups of rows, children before parents, and behind
+// There is one engine, and all that it deletes is a load: groups of rows, children before parents, and after
 // them, perhaps, the roots. It may have one root below which a pass has walked, or, without groups, the many
 // roots of a bundle of small jobs.
 //
@@ -38,9 +38,9 @@
 // keeps what it has seen, and forgets it at its end. A bundle is an eraser with many roots. It has no pass: a
 // root that has to be walked below, or refused, is kept for a job of its own.
 //
-// The check is the one question that keeps a parent: has it children? It is asked of all groups of a batch at
-// once; of a group by itself where that answer was yes or would prove nothing; and not over an edge below
-// which the deletion itself has proven that nothing is left.
+// The check is the one question that keeps a parent: has it children? It is asked once for all groups of a
+// batch, again for a single group where the answer was yes or proves nothing, and not at all for an edge
+// where the deletion itself has proved that nothing is left.
 //
 // # Statements
 //
