@@ -9,9 +9,10 @@
 // connector of one's own, which is guarded and not set up. [Check] asks any pool, and the server behind it,
 // for the settings with which a promise cannot hold.
 //
-// Guaranteed: each session has the settings that Open names; behind a transaction that is lost nothing is
-// written; a session in which something may be open never goes back to the pool. With several hosts a new
-// session leads to the first that takes writes and is with the majority of its cluster.
+// Guaranteed: each session has the settings that Open names; once a transaction is lost, nothing more is
+// written before it is rolled back; a session that may still have a transaction open never returns to the pool.
+// With several hosts a new session leads to the first that takes writes and is with the majority of its
+// cluster.
 //
 // Not guaranteed: that a host answers ([ErrNoHost] if none does), nor anything for statements that are sent
 // past database/sql. It moves no session home to a host that is back: SetConnMaxLifetime does.

@@ -6,9 +6,9 @@ import (
 	"github.com/onerow/onerow/internal/guard"
 )
 
-// Guard wraps a connector so that no session goes on behind a transaction that is lost. [Open] and
-// [NewConnector] do that already; it is for a connector of one's own, one that a tracing driver has wrapped
-// perhaps:
+// Guard wraps a connector so that a session whose transaction was lost sends nothing before ROLLBACK.
+// [Open] and [NewConnector] do that already; it is for a connector of one's own, one that a tracing driver
+// has wrapped perhaps:
 //
 //	db := sql.OpenDB(pool.Guard(connector))
 //
@@ -42,7 +42,7 @@ import (
 // Guard reads each text for what it does to its session, comments, hints and sql_mode in mind. A text that is
 // not understood for certain (CALL, PREPARE, EXECUTE, several statements, comments that the server executes)
 // may have done anything: its session does not go back to the pool, and in a transaction a savepoint is set
-// before it and released behind it, two round trips, which proves that the transaction is still the same one;
+// before it and released after it, two round trips, which proves that the transaction is still the same one;
 // if it is not, the error is [onerow.ErrTxEnded]. In a transaction of [onerow.InTx] what would end it is not
 // run: [onerow.ErrEndsTx]. In one of database/sql's what follows DDL, COMMIT as text, or a text that ended it
 // otherwise, is one transaction again. The rows of a query have to be closed before the next statement:
@@ -60,7 +60,7 @@ import (
 // lost. So nested transactions of a query layer work as long as they do not have to be undone. What a stored
 // function or a trigger wrote is not seen, nor a SAVEPOINT in a stored procedure.
 //
-// It costs no further round trip, but for two: the first lock wait timeout of a session that is followed by
-// anything else than ROLLBACK asks for innodb_rollback_on_timeout, and on MySQL the first SAVEPOINT of a
+// It costs no further round trip, except for two: the first lock wait timeout of a session that is followed
+// by anything else than ROLLBACK asks for innodb_rollback_on_timeout, and on MySQL the first SAVEPOINT of a
 // session asks whether the server is in a group.
 func Guard(c driver.Connector) driver.Connector { return guard.New(c) }

@@ -1,5 +1,6 @@
-// Package guard watches sessions, so that none goes on behind a transaction that is lost, whoever began it
-// and whatever query layer sends. At pool.Guard stands what a program may rely on.
+// Package guard watches sessions, so that one whose transaction was lost sends nothing before ROLLBACK,
+// whoever began the transaction and whichever query layer is used. The comment of pool.Guard says what a
+// program may rely on.
 //
 // A file for each question:
 //
@@ -12,7 +13,9 @@
 //   - kept: queries that stay prepared
 //   - leave: sessions whose caller has gone
 //
-// Statements of its own: none, but a ROLLBACK or COMMIT that waited, and those that pool.Guard names.
+// Statements of its own: those that pool.Guard names; BEGIN, COMMIT and ROLLBACK of a transaction of
+// onerow.InTx, where BEGIN waits for the first statement and the last ones for COMMIT; and with COMMIT the
+// proofs that one row was met.
 //
 // Open this package when a statement of the caller's own does something to a session that it should not.
 package guard

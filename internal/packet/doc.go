@@ -1,5 +1,5 @@
 // Package packet sends statements of a transaction together: those of [ExecAll] in one packet, those of
-// [ExecLast] and the query of [QueryLast] with COMMIT, those of [QueryAfter] with the query behind them. It
+// [ExecLast] and the query of [QueryLast] with COMMIT, those of [QueryAfter] with the query after them. It
 // is for the toolkit's own libraries.
 //
 //	n statements                            n + 1 round trips, with BEGIN and COMMIT
@@ -7,7 +7,7 @@
 //	n statements, all of them by ExecLast   1
 //	n statements and a query by QueryLast   n + 1
 //
-// Only what is proved to be one statement, with as many placeholders as arguments and nothing behind it,
+// Only what is proved to be one statement, with as many placeholders as arguments and nothing after it,
 // travels with others; all else travels alone, and so does all on a pool that is not one of pool.Open, in a
 // *sql.Tx of the caller's, and on a node of Galera: onerow.Tx.Together says so. They are the same statements
 // in the same order, and the server ends at the first that fails. As many answers are demanded as statements

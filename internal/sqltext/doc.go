@@ -8,13 +8,13 @@
 // that is not closed, words that it does not know.
 //
 // [Statement.Travels] answers for the packet: whether a text is one statement, with nothing
-// behind it that could swallow what is appended.
+// after it that could swallow what is appended.
 //
 // How a text falls into words depends on the session's sql_mode: what reads the same in
 // all modes is understood. It also depends on the character set of the client, see
 // [Charset].
 //
-// Two things no text shows: a view can call a stored function, and a trigger runs behind
+// Two things no text shows: a view can call a stored function, and a trigger runs after
 // any write. Neither can commit.
 //
 // Open this package when a statement is taken for something that it is not.

@@ -1,8 +1,8 @@
 // Package wire is all that a transaction of onerow's and a guarded session of internal/guard say to each
 // other: what a context carries down to the session, the errors that come back up, the savepoint that the
 // session sees to, and statements that travel together. Neither of the two imports the other. What is said
-// travels in a context, or in a type, so that no text of a caller's can pretend to be it; but for the text of
-// [AskGroup], which any session understands. It sends nothing.
+// travels in a context, or in a type, so that no text of a caller's can pretend to be it, except for the
+// text of [AskGroup], which any session understands. It sends nothing.
 //
 // Open this package when onerow and its guarded sessions have something new to tell each other.
 package wire
