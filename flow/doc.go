@@ -33,7 +33,7 @@
 // Supersede in the transaction that changes what is worked on, as its first statement; the message that
 // starts the new run carries the same request id and finds itself Redelivered. If only that message
 // supersedes, the old run is the owner until it comes, and its proven writes mix its old input with the new
-// one. For the same reason read what a write depends on behind the proof, in the proof's transaction:
+// one. For the same reason read what a write depends on after the proof, in the proof's transaction:
 //
 //	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 //		if _, err := flow.Supersede(ctx, tx, flow.Run{Flow: "cart/7", RequestID: id}); err != nil {
@@ -48,7 +48,7 @@
 // request id. [MessageID] derives the id of a message that the flow sends from the request id and the step,
 // so a repeated run sends the same id and the receiver, who claims by it, drops it.
 //
-// # What is not promised
+// # Not guaranteed
 //
 // That work outside the database is not done twice: a repeated run repeats it, so each of its actions must be
 // idempotent or go through package idempotency. That a superseded run stops at once: it stops at its next

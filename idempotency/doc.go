@@ -87,8 +87,8 @@
 //   - That an answer outlives a crash of the server's machine at any setting: with
 //     innodb_flush_log_at_trx_commit other than 1, and without a binary log for an instant even with 1,
 //     others read a commit before it is on disk.
-//   - That callers of Do who wait for one key leave connections for others: each holds one. Package httpkey
-//     lets one of a process wait.
+//   - Connections for other work while callers of Do wait for a key: each waiting caller holds one. Package
+//     httpkey lets only one caller per process wait.
 //   - How long a waiter waits after its context ended: this side returns [ErrBusy] at once, the server's
 //     session goes on until the lock is free or innodb_lock_wait_timeout has passed. A transaction is then
 //     rolled back; Begin and Admit on a pool are one statement, which may still claim the key, for nobody,
@@ -117,8 +117,8 @@
 // trips less, one more statement (the proof that the key's row was there). A replay is two round trips, for
 // its read travels with COMMIT; where the result is not all of the answer, the second read is a third.
 //
-// None grows with the number of keys. In a transaction of a pool that pool.Open did not make Do is one more
-// on MySQL: see onerow.Tx.Savepoint. Package keyadmin has what operators do.
+// On MySQL, in a transaction of a pool not made by pool.Open, Do takes one statement more: see
+// onerow.Tx.Savepoint. Package keyadmin has what operators do.
 //
 // Open this package when a key is claimed, completed, replayed or freed in another way.
 package idempotency

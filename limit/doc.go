@@ -48,7 +48,7 @@
 // An owner has one row in onerow_limit for each limit; 64 where rows are counted and 8,192 or more are left,
 // so also an owner without a maximum.
 //
-// # What is not
+// # Not guaranteed
 //
 //   - An owner without a maximum has 2⁶¹ of room, twice [MaxAmount]. Sums are exact. One that is larger than
 //     2⁶⁰ · 3, by the hands of others, is no number: what counts it, or needs room, is [ErrAmount] until some

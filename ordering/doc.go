@@ -21,7 +21,7 @@
 //
 //	                            newer                    ┌──────────── Applied
 //	lock context ─► read ───────────────────► Reject ────┘ function ─► message row ─► context ─► COMMIT
-//	                 │                        Hold ──┬─ the next: as above, then the parked ones behind it
+//	                 │                        Hold ──┬─ the next: as above, then the parked ones after it
 //	                 │                               └─ too early: Held (parked) ── the gap closes ─► applied
 //	                 │ not newer
 //	                 └─► Stale; with kept messages Duplicate (seen) or Late (not seen)
@@ -62,7 +62,7 @@
 // session's time zone, would let an update apply twice: [ErrInvalidArgument]. Call [ByTime.Verify] at the
 // start.
 //
-// # What is not promised
+// # Not guaranteed
 //
 // That two senders' clocks agree, or never tick twice at once: one stream, or one row, should have one
 // sender. Duplicates of messages older than what [Forget] left, or newer than the snapshot of the caller's

@@ -28,8 +28,8 @@
 //     recalculation sees all that the one before it saw and did, and a slow one cannot overwrite a newer one.
 //   - A mark that was read was committed with its mutation, so what is read later contains the mutation.
 //     Exactly the marks that were read are deleted, by id; never all up to an id, because ids commit out of
-//     order. A mutation that commits while a recalculation runs may be seen half by it, at READ COMMITTED;
-//     its mark is still there, and the next recalculation puts right what came of it.
+//     order. At READ COMMITTED a recalculation may see half of a mutation that commits meanwhile; the
+//     mutation's mark remains, and the next recalculation corrects the result.
 //   - A crash anywhere rolls the whole recalculation back, the marks stay, and the [Sweeper] finds them.
 //
 // In a transaction of the caller's the snapshot may be older than the bump. So the generation is read first,
@@ -50,7 +50,7 @@
 // Setting a flag touches neither the row's version nor updated_at, and locks that row by its primary key;
 // nothing else of the application's is locked.
 //
-// # What is not promised
+// # Not guaranteed
 //
 // An owner in text is one owner in one spelling: where a collation takes "Bob" and "bob" for the same, their
 // recalculations may overlap, and the re-check puts the flags right.

@@ -84,9 +84,9 @@
 // Package discover makes such a plan from the foreign keys below some roots; [Plan.Check] refuses loops of
 // edges that delete, by their strongly connected components; live.Verify holds the plan against the database.
 //
-// Root first or root last: nothing holds a row of a [Resource], for its tables have no
-// foreign keys between them, so its row goes at once and what is below it follows. A
-// row of a [Table] is held by the foreign keys of the rows below, so it goes last.
+// Whether the root goes first or last: no foreign key holds a row of a [Resource], because the toolkit
+// declares none between its tables; so that row goes at once, and what is below it follows. A row of a
+// [Table] is held by the foreign keys of the rows below, so it goes last.
 // Verify refuses a foreign key that leads to a resource, and, of those that lead to a
 // table, each that is no edge of the plan.
 //

@@ -31,8 +31,8 @@ const sqlAdvance = `INSERT INTO onerow_serial (series, first_no, next_no) VALUES
 const sqlSetRange = `UPDATE onerow_serial_claim SET from_no = LAST_INSERT_ID(), to_no = LAST_INSERT_ID() + ? WHERE series = ? AND claim_key = ? AND from_no IS NULL`
 
 // sqlInsertRange decides in the place of sqlInsertClaim where the claim and its COMMIT are one packet,
-// right after sqlAdvance. There the counter is locked first: a second call with the same key waits at the counter, is
-// refused here, and finds its numbers in another transaction.
+// right after sqlAdvance. There the counter is locked first: a second call with the same key waits at the
+// counter, is refused here, and finds its numbers in another transaction.
 const sqlInsertRange = `INSERT INTO onerow_serial_claim (series, claim_key, amount, call_token, from_no, to_no, claimed_at)
  VALUES (?, ?, ?, ?, LAST_INSERT_ID(), LAST_INSERT_ID() + ?, UTC_TIMESTAMP(6))`
 

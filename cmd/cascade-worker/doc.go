@@ -27,7 +27,7 @@
 //   - run and drain refuse to start on a database that lacks what the plan relies on.
 //   - Results go to stdout; logs, progress and errors to stderr.
 //
-// # What is not
+// # Not guaranteed
 //
 //   - That the command line hides the DSN from other users of the machine: ps shows
 //     it. ONEROW_DSN does not have that weakness.
@@ -45,7 +45,7 @@
 // # Statements
 //
 // Each command but ddl sends 1 statement per connection, to set it up
-// and, but for verify, 1 or 2 to see which of the toolkit's tables are there. After that:
+// and, except for verify, 1 or 2 to see which of the toolkit's tables are there. After that:
 //
 //	run, drain     live.Verify once, then what package cascade documents; drain 2 more
 //	               statements, at its begin and its end, and 4 where jobs are left

@@ -24,7 +24,7 @@
 //   - processes of clients and of workers get SIGKILL and are replaced
 //   - the server gets SIGKILL and starts again on its data
 //   - connections are cut, closed to new ones, delayed, held, reset, sliced, and ended within
-//     an answer, in each direction, and ended at a COMMIT, before or behind it (toxiproxy)
+//     an answer, in each direction, and ended at a COMMIT, before or after it (toxiproxy)
 //
 // Each client journals what it is about to do, and what it was told, see package journal. The last acts are a
 // SIGKILL for each worker and for the server. Then the queue is drained, claims whose lease has ended are

@@ -15,7 +15,7 @@
 //   - The files run no step twice, fail without having changed anything, and lead back: each has one
 //     statement of DDL, behind a condition on the catalog.
 //   - No row is lost, no time moves, and types, defaults, collations and comments of the application's
-//     columns stay, but for times that the plan needs as DATETIME(6): a TIMESTAMP keeps its moment.
+//     columns stay, except for times that the plan needs as DATETIME(6): a TIMESTAMP keeps its moment.
 //   - A row's key is written only where its name is, byte by byte, the one of which the key was computed: a
 //     rename of somebody else's is never overwritten, and is seen by the next pass.
 //   - The unique index decides who has a name. The row with the lower id keeps it; another one is left
@@ -24,7 +24,7 @@
 //     itself too.
 //   - A name that cannot have a key is listed, and ends nothing.
 //
-// # What is not
+// # Not guaranteed
 //
 //   - A writer that changes a name and not its key leaves the old key behind, with which the row goes on to
 //     hold the old name. Backfill finds it by comparing; the last file cannot, for keys are made in Go. So

@@ -1,5 +1,5 @@
 // Package catalog reads what information_schema says of the current database: columns, indexes, keys and
-// triggers of its tables, as those who make statements from them need it.
+// triggers of its tables, as code that builds statements from them needs it.
 //
 //	cat, err := catalog.Read(ctx, db)
 //	column, ok := cat.Column("ticket", "title")
@@ -13,7 +13,7 @@
 //   - It only reads the dictionary, never a row. A [Catalog] does not change, and may be used by many
 //     goroutines.
 //
-// # What is not
+// # Not guaranteed
 //
 //   - It sees what its user is shown: not triggers without the right TRIGGER, not tables without any right,
 //     not what has changed since it looked.

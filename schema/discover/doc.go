@@ -14,7 +14,7 @@
 //     that say what to do.
 //   - What a plan has stays as it is.
 //
-// # What is not
+// # Not guaranteed
 //
 //   - A proposal is a guess: whether a column refers to a table only a person knows.
 //   - A user is shown no table on which it has no right, so neither its foreign keys; a note says where that

@@ -17,7 +17,7 @@
 //   - The statement at the end of a fix has been tried on tables with rows; where none does it without harm,
 //     the fix says in words what to do.
 //
-// # What is not
+// # Not guaranteed
 //
 //   - It sees what its user is shown: not triggers without the right TRIGGER, not tables without any right,
 //     not what has changed since it looked. [Access].Blind says what may not be shown.

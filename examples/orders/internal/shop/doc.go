@@ -7,8 +7,8 @@
 //	GET  /carts/{id}
 //	POST /bank/notices                late answers of the bank, JSON
 //
-// Requests are forms, as HTML and Stripe's clients send them; answers are JSON. The customer is who has the
-// API key of the Authorization header.
+// Requests are forms, as HTML and Stripe's clients send them; answers are JSON. The customer is whoever has
+// the API key of the Authorization header.
 //
 // # What an order answers, and what becomes of its key
 //
