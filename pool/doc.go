@@ -10,8 +10,8 @@
 // for the settings with which a promise cannot hold.
 //
 // Guaranteed: each session has the settings that Open names; once a transaction is lost, nothing more is
-// written before it is rolled back; a session that may still have a transaction open never returns to the pool.
-// With several hosts a new session leads to the first that takes writes and is with the majority of its
+// written before it is rolled back; a session that may still have a transaction open never returns to the
+// pool. With several hosts a new session leads to the first that takes writes and is with the majority of its
 // cluster.
 //
 // Not guaranteed: that a host answers ([ErrNoHost] if none does), nor anything for statements that are sent
