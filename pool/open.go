@@ -43,7 +43,7 @@ var ErrNoHost = hosts.ErrNoHost
 //   - In utf8mb4, which is the default, bytes that are JSON travel as text, so a []byte goes into a JSON
 //     column of MySQL too, which makes no JSON of what the driver calls binary (error 3144). Elsewhere,
 //     and in a pool that has only [Guard], pass them as json.RawMessage. Columns of bytes get the same bytes.
-//   - [Guard]: behind a transaction that is lost nothing is written.
+//   - [Guard]: once a transaction is lost, nothing is written before ROLLBACK.
 //   - Causal reads on a cluster: a node answers when it has applied what was committed before on any other.
 //     wsrep_sync_wait has the bits of 7 where wsrep is on; group_replication_consistency is BEFORE where that
 //     plugin is active, BEFORE_ON_PRIMARY_FAILOVER with a single primary. A stronger value of the server's is

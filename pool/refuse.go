@@ -11,7 +11,7 @@ import (
 	"github.com/onerow/onerow/internal/settings"
 )
 
-// charsetWords are what a parameter says of character sets with, by its name or in its value.
+// charsetWords are the words by which a parameter's name, or its value, names a character set.
 var charsetWords = regexp.MustCompile(`(?i)\b(character_set_(client|connection|results)|collation_connection|names|charset|character set)\b`)
 
 // refuseParam looks at one system variable of the configuration.

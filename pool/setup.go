@@ -29,7 +29,7 @@ const (
 )
 
 // setUpTexts are the statements that set up a session of the configuration, in the ways in which it can be
-// done: what a server may not understand comes first. What the configuration says itself comes behind what it
+// done: what a server may not understand comes first. What the configuration says itself comes after what it
 // may choose, so it wins, and before what has to be so.
 func setUpTexts(cfg *mysql.Config) [][]string {
 	level, mode := hosts.SetIsolation, setMode
@@ -49,7 +49,7 @@ func setUpTexts(cfg *mysql.Config) [][]string {
 			level = ""
 		}
 		if strings.Contains(value, "#") || strings.Contains(value, "--") {
-			value += "\n" // a comment in it ends here, not behind what follows
+			value += "\n" // a comment in it ends here, not after what follows
 		}
 		more += ", " + param + " = " + value
 	}

@@ -50,7 +50,7 @@ func (r *untyped) read(ctx context.Context, db onerow.DB, query string, args ...
 	return it, it.found(err)
 }
 
-// readAfter is read behind a write.
+// readAfter is read after a write.
 func (r *untyped) readAfter(ctx context.Context, tx *onerow.Tx, write onerow.Stmt, query string, args ...any) (it item, err error) {
 	err = packet.QueryAfter(ctx, tx, []onerow.Stmt{write}, query, args, it.scan(r))
 	return it, it.found(err)
@@ -105,7 +105,7 @@ const (
 	lastFinished = `COALESCE((SELECT id FROM onerow_job_archive ORDER BY id DESC LIMIT 1), 0)`
 )
 
-// lock reads and locks the row in the table of a state by its primary key, behind writes if there are any:
+// lock reads and locks the row in the table of a state by its primary key, after writes if there are any:
 // one statement. found is false where there is none.
 func (r *untyped) lock(ctx context.Context, tx *onerow.Tx, state schema.State, id any, writes ...onerow.Stmt) (h lockedRow, found bool, err error) {
 	switch {

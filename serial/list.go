@@ -8,7 +8,7 @@ import (
 	"github.com/onerow/onerow"
 )
 
-// sqlList: the primary key in its order, a page behind a name.
+// sqlList: the primary key in its order, a page after a name.
 const sqlList = `SELECT series, first_no, next_no FROM onerow_serial WHERE series > ? ORDER BY series LIMIT ?`
 
 // Counter is a line of [List].
@@ -19,7 +19,7 @@ type Counter struct {
 	Next  int64 `json:"next"`
 }
 
-// List returns up to limit series behind the name after, in the order of their
+// List returns up to limit series that follow the name after, in the order of their
 // names. One statement.
 func List(ctx context.Context, db onerow.DB, after string, limit int) ([]Counter, error) {
 	if limit < 1 {

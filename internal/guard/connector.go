@@ -31,8 +31,8 @@ type (
 
 var errOldDriver = errors.New("onerow: a session can be guarded whose driver takes contexts, as go-sql-driver/mysql does")
 
-// New wraps a connector so that no session goes on behind a transaction that is lost. One that is wrapped is
-// returned as it is.
+// New wraps a connector so that a session whose transaction was lost sends nothing before ROLLBACK. One that
+// is wrapped is returned as it is.
 func New(c driver.Connector) driver.Connector {
 	if guarded, ok := c.(connector); ok {
 		return guarded

@@ -10,7 +10,7 @@ import (
 	"github.com/onerow/onerow/internal/wire"
 )
 
-// queryBatch sends a batch with a query behind it, and BEGIN before it if that waits. The rows that it
+// queryBatch sends a batch with a query after it, and BEGIN before it if that waits. The rows that it
 // returns are the query's.
 func (c *session) queryBatch(ctx context.Context, b *wire.Batch, query string, args []driver.NamedValue) (driver.Rows, error) {
 	if c.packets == hosts.OnePacketEach || !c.travels(b, len(args)) {

@@ -12,7 +12,7 @@ import (
 // belongs to one statement.
 const largest = 4 << 10
 
-// travels says whether the statements of a batch may travel together, with its query behind them.
+// travels says whether the statements of a batch may travel together, with its query after them.
 func (c *session) travels(b *wire.Batch, args int) bool {
 	size := 0
 	for _, s := range b.Stmts {
@@ -27,7 +27,7 @@ func (c *session) travels(b *wire.Batch, args int) bool {
 	return size <= largest && (b.Query == "" || c.single(b.Query, args))
 }
 
-// single says whether a text is proved to be one statement, with as many placeholders as arguments, behind
+// single says whether a text is proved to be one statement, with as many placeholders as arguments, after
 // which another may stand: in whatever sql_mode the session is.
 func (c *session) single(query string, args int) bool {
 	s := sqltext.Classify(query, c.charset)

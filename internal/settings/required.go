@@ -38,7 +38,7 @@ var requiredSettings = []required{
 // EmptyMode is the sql_mode of MariaDB's in which an empty text is NULL.
 const EmptyMode = "EMPTY_STRING_IS_NULL"
 
-// SetRequired is the assignments of all of them. They come behind what the data source name says, in
+// SetRequired is the assignments of all of them. They come after what the data source name says, in
 // whose values there may be an assignment that nobody has looked at.
 func SetRequired() string {
 	var b strings.Builder

@@ -34,7 +34,7 @@ func (p *pass) findRoot(ctx context.Context) error {
 }
 
 // unhiddenSQL reads the root row and the log of the job's deletion by their primary keys. It locks the root
-// row, for a moment: whoever takes a row away from below it holds a share lock, and looks for jobs behind
+// row, for a moment: whoever takes a row away from below it holds a share lock, and looks for jobs after
 // that; so what this one is about to walk has moved already, or does not move. The log is not locked.
 func unhiddenSQL(t *graph.Table, target Target) string {
 	log := fmt.Sprintf("FROM onerow_deletion AS d WHERE d.id = %d", target.DeletionID)
