@@ -71,7 +71,7 @@ func NewWorker(ctx context.Context, a *shell.App, plan schema.Plan, f WorkFlags,
 	}
 	w := &Working{DB: db, Plan: plan, Name: workerName(f.Name), Database: a.Database(), assets: assets}
 	c.Batch, c.Lease, c.Name, c.Assets = f.Batch, f.Lease, w.Name, assets
-	c.Target, c.Parallel, c.Load = f.Target, f.Parallel, float64(f.Load)
+	c.Target, c.Parallel, c.Load = f.Target, f.Parallel, float64(shell.OrZero(f.Load))
 	c.MaxThreadsRunning, c.MaxLag, c.Replicas, c.ThrottleQueries = f.MaxThreadsRunning, f.MaxLag, replicas, f.ThrottleQuery
 	if err := errors.Join(fit.Check(ctx, db, plan), f.Ask(ctx, db)); err != nil {
 		return nil, err

@@ -61,13 +61,9 @@ func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan, node
 
 // countMany is the dry run: it counts the rows, and with --must-exist looks for those that a query names.
 func (c *Enqueue) countMany(ctx context.Context, a *shell.App, db *sql.DB, s selection, look func([]queue.Deletion) error) error {
-	var n int64
-	var err error
-	if c.MustExist && c.Query != "" {
+	n, err := s.count(ctx, db)
+	if err == nil && c.MustExist && c.Query != "" {
 		err = s.pages(ctx, db, look)
-	}
-	if err == nil {
-		n, err = s.count(ctx, db)
 	}
 	if err != nil {
 		return fmt.Errorf("the SQL of --where or --query: %w", err)

@@ -10,9 +10,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -28,12 +26,12 @@ import (
 // Orphans finds rows whose row above is gone.
 type Orphans struct {
 	shell.PlanFlag
-	Check   bool                `help:"Exit with 1 if a row is missing, for a cron job or a timer with an alarm."`
-	Enqueue bool                `help:"Queue a job for each missing row, so that a worker deletes what is below it."`
-	Table   string              `placeholder:"NAME" help:"Only rows of this table or resource."`
-	Limit   shell.OptionalLimit `placeholder:"N" help:"Stop after N missing rows."`
-	After   string              `placeholder:"POSITION" help:"Go on where a search was ended."`
-	JSON    bool                `name:"json" help:"Print a JSON array."`
+	Check   bool         `help:"Exit with 1 if a row is missing, for a cron job or a timer with an alarm."`
+	Enqueue bool         `help:"Queue a job for each missing row, so that a worker deletes what is below it."`
+	Table   string       `placeholder:"NAME" help:"Only rows of this table or resource."`
+	Limit   *shell.Limit `placeholder:"N" help:"Stop after N missing rows."`
+	After   string       `placeholder:"POSITION" help:"Go on where a search was ended."`
+	JSON    bool         `name:"json" help:"Print a JSON array."`
 }
 
 // orphansPerPage is how many jobs are queued in a transaction.
@@ -45,9 +43,9 @@ const flushEvery = time.Second
 
 // Run prints the missing rows.
 func (c *Orphans) Run(ctx context.Context, a *shell.App, plan schema.Plan, db *sql.DB) error {
-	s := &orphanSearch{Orphans: c, db: db, plan: plan, tables: orphanTables{}, position: c.After, flushed: time.Now()}
+	s := &orphanSearch{Orphans: c, db: db, plan: plan, position: c.After, flushed: time.Now()}
 	list, show := &stream{a: a, json: c.JSON}, shell.NewCounter(a)
-	err := inspect.Orphans(ctx, db, plan, inspect.OrphanOptions{Table: c.Table, Limit: int(c.Limit), After: c.After, OnPage: func(edge string, entries int64, next string) {
+	err := inspect.Orphans(ctx, db, plan, inspect.OrphanOptions{Table: c.Table, Limit: int(shell.OrZero(c.Limit)), After: c.After, OnPage: func(edge string, entries int64, next string) {
 		s.page(ctx, next)
 		show.Say(func() string {
 			return fmt.Sprintf("%s missing; %s, entry %s", output.Grouped(s.found), edge, output.Grouped(entries))
@@ -88,7 +86,6 @@ type orphanSearch struct {
 	db       *sql.DB
 	plan     schema.Plan
 	found    int
-	tables   orphanTables
 	searched bool   // a page at least: there is a reference that no foreign key guards
 	complete bool   // to the last page
 	cut      bool   // by an error
@@ -114,7 +111,6 @@ func (s *orphanSearch) page(ctx context.Context, next string) {
 // add counts a missing row, and queues it with others.
 func (s *orphanSearch) add(ctx context.Context, o inspect.Orphan) error {
 	s.found++
-	s.tables.add(o)
 	if !s.Enqueue {
 		return nil
 	}
@@ -139,31 +135,6 @@ func (s *orphanSearch) flush(ctx context.Context) error {
 		s.waiting = nil
 	}
 	return err
-}
-
-// orphanTables counts what was found by the table that refers to it.
-type orphanTables map[string]orphanCount
-
-type orphanCount struct {
-	missing, rows int64
-	atLeast       bool
-}
-
-func (t orphanTables) add(o inspect.Orphan) {
-	n := t[o.Table]
-	t[o.Table] = orphanCount{n.missing + 1, n.rows + o.Rows, n.atLeast || o.AtLeast}
-}
-
-// lines are one for each table, if there are several.
-func (t orphanTables) lines() (lines []string) {
-	if len(t) < 2 {
-		return nil
-	}
-	for _, table := range slices.Sorted(maps.Keys(t)) {
-		n := t[table]
-		lines = append(lines, fmt.Sprintf("%s: %s, referred to by %s", output.Printable(table), output.Plural(n.missing, "missing row"), output.AtLeast(n.rows, n.atLeast, "row")))
-	}
-	return lines
 }
 
 // sqlText is text as [inspect.Orphan] has it in Values.
@@ -192,9 +163,9 @@ func orphanLine(o inspect.Orphan) string {
 	return line
 }
 
-// summary is a line for each table where there are several, and one for all.
+// summary is what is said at the end.
 func (s *orphanSearch) summary() string {
-	line, full := "no row is missing", s.Limit > 0 && s.found >= int(s.Limit) && !s.complete
+	line, full := "no row is missing", s.Limit != nil && s.found >= int(*s.Limit) && !s.complete
 	switch {
 	case s.found > 0:
 		line = output.Plural(s.found, "missing row")
@@ -217,5 +188,5 @@ func (s *orphanSearch) summary() string {
 	case full || s.found > 0:
 		line += "; there may be more: run it again"
 	}
-	return strings.Join(append(s.tables.lines(), line), "\n")
+	return line
 }

@@ -75,7 +75,7 @@ func (c *Report) recent(ctx context.Context, a *shell.App, db onerow.DB) error {
 }
 
 func (c *Report) read(ctx context.Context, db onerow.DB) (admin.Report, error) {
-	job := orZero(c.Job) // not looked at where there is a deletion
+	job := shell.OrZero(c.Job) // not looked at where there is a deletion
 	r, err := admin.ReadReport(ctx, db, c.Deletion, job)
 	switch {
 	case !errors.Is(err, queue.ErrNoJob):

@@ -47,17 +47,9 @@ func (c *Set) Validate() error {
 	return nil
 }
 
-// orZero is what a flag says, and zero where it was not given.
-func orZero[T any](flag *T) (v T) {
-	if flag != nil {
-		v = *flag
-	}
-	return v
-}
-
 // Run sets, and shows what is set then.
 func (c *Set) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
-	s := admin.Settings{Worker: c.Worker, Load: orZero(c.Load), Target: orZero(c.Target), Parallel: orZero(c.Parallel)}
+	s := admin.Settings{Worker: c.Worker, Load: shell.OrZero(c.Load), Target: shell.OrZero(c.Target), Parallel: shell.OrZero(c.Parallel)}
 	if s.Load > 1 {
 		s.Load /= 100
 	}

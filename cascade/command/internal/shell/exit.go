@@ -36,9 +36,7 @@ func Report(s Environment, err error) int {
 		line = "interrupted: " + line
 	}
 	line = packages.ReplaceAllString(line, "$1")
-	if _, err := fmt.Fprintf(s.Stderr, "%s: %s\n", output.ProgramName, output.OneLine(s.Hide(line))); err != nil {
-		return code
-	}
+	_, _ = fmt.Fprintf(s.Stderr, "%s: %s\n", output.ProgramName, output.OneLine(s.Hide(line))) //nolint:errcheck // there is no other place
 	return code
 }
 

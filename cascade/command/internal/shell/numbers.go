@@ -5,8 +5,15 @@ import (
 	"github.com/onerow/onerow/cascade/internal/usage"
 )
 
-// JobNumber is a job's number on the command line. A flag that may be left out is a pointer to one, for 0 may
-// be a job.
+// A flag that may be left out is a pointer to one of these. OrZero is its value, or none.
+func OrZero[T any](flag *T) (value T) {
+	if flag != nil {
+		value = *flag
+	}
+	return value
+}
+
+// JobNumber is a job's number on the command line; 0 may be one.
 type JobNumber int64
 
 // Validate refuses what cannot be one.
@@ -28,17 +35,6 @@ func (n Limit) Validate() error {
 	return nil
 }
 
-// OptionalLimit is a Limit where there is none by default; 0: none.
-type OptionalLimit Limit
-
-// Validate refuses what is below none.
-func (n OptionalLimit) Validate() error {
-	if n == 0 {
-		return nil
-	}
-	return Limit(n).Validate()
-}
-
 // Load is the share of the time that batches may take.
 type Load float64
 
@@ -48,15 +44,4 @@ func (l Load) Validate() error {
 		return usage.Errorf("--load is %g; it should be a share from 0.01 to 1", l)
 	}
 	return nil
-}
-
-// OptionalLoad is a Load that depends where none is given; 0: none is.
-type OptionalLoad Load
-
-// Validate refuses what is no share, or next to none.
-func (l OptionalLoad) Validate() error {
-	if l == 0 {
-		return nil
-	}
-	return Load(l).Validate()
 }

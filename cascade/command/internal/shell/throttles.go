@@ -21,7 +21,7 @@ type ThrottleFlags struct {
 	MaxLag            time.Duration `placeholder:"TIME" help:"Wait while a replica is further behind, or does not replicate."`
 	Replica           []string      `sep:"none" placeholder:"DSN" help:"A replica for --max-lag; once for each. Better in the environment ($$ONEROW_REPLICAS, with spaces between them)."`
 	ThrottleQuery     []string      `sep:"none" placeholder:"SQL" help:"Wait while this query's only value is neither empty, NULL nor 0; the value is the reason. It may be given more than once."`
-	Load              OptionalLoad  `placeholder:"SHARE" help:"The share of the time that batches may take, from 0.01 to 1 (1; a worker gives way while others use the server, and has a quarter)."`
+	Load              *Load         `placeholder:"SHARE" help:"The share of the time that batches may take, from 0.01 to 1 (1; a worker gives way while others use the server, and has a quarter)."`
 }
 
 // replicas are the DSNs that were given.

@@ -49,7 +49,7 @@ func (c *Adopt) Run(ctx context.Context, a *shell.App, plan schema.Plan, db shel
 
 // Validate tells printing from filling in.
 func (c *Adopt) Validate() error {
-	throttled := c.Load != 0 || c.MaxLag != 0 || c.MaxThreadsRunning != 0 || len(c.Replica)+len(c.ThrottleQuery) > 0
+	throttled := c.Load != nil || c.MaxLag != 0 || c.MaxThreadsRunning != 0 || len(c.Replica)+len(c.ThrottleQuery) > 0
 	switch {
 	case !c.Backfill && (c.Copies || throttled):
 		return usage.Errorf("--copies and throttles are for --backfill; printing files changes nothing")
@@ -95,7 +95,7 @@ func (c *Adopt) backfill(ctx context.Context, a *shell.App, db *sql.DB, plan sch
 		return err
 	}
 	show := shell.NewCounter(a)
-	pace := shell.NewPacer(a, db, shell.Load(c.Load), throttles, show)
+	pace := shell.NewPacer(a, db, shell.OrZero(c.Load), throttles, show)
 	report, err := adopt.Backfill(ctx, db, plan, c.Resource, adopt.Options{Copies: c.Copies, OnPage: func(ctx context.Context, r adopt.Report) error {
 		show.Say(func() string {
 			return fmt.Sprintf("%s: %s read, %s, now %s", r.Table, output.Plural(int(r.Rows), "row"), output.Plural(int(r.Written+r.Copied), "write"), r.Last)
