@@ -103,6 +103,9 @@ var linkedLines = []struct {
 	{"repo", 17_500}, {"serial", 3_000}, {"idempotency", 5_500}, {"cascade", 20_000},
 }
 
+// wholeHouse is how many lines the rooms have together at most, without what is only for tests; crashtest counts.
+const wholeHouse = 60_000
+
 // How many files of a room a reader can keep in mind, and how many lines of a file and of a function.
 const (
 	mostFiles         = 30
@@ -244,6 +247,15 @@ func TestHouse(t *testing.T) {
 				t.Errorf("there is no room %s", room)
 			}
 		}
+	}
+	whole := 0
+	for _, p := range all {
+		if p.ours() && (!p.in(forTests) || p.name() == "crashtest") {
+			whole += p.lines(t)
+		}
+	}
+	if t.Logf("all rooms: %d lines of at most %d", whole, wholeHouse); whole > wholeHouse {
+		t.Errorf("the rooms have %d lines together, more than %d", whole, wholeHouse)
 	}
 	for _, l := range linkedLines {
 		p := all[module+"/"+l.pkg]
