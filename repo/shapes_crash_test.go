@@ -160,6 +160,16 @@ func TestMadeInterleave(t *testing.T) {
 	}
 }
 
+// TestMadeMoves: a create of an id whose name is taken finds its own row while that one is activated, also at
+// READ COMMITTED, where no lock keeps a row from coming into a table that was read.
+func TestMadeMoves(t *testing.T) {
+	m := made{scopedShape().open(t, dbtest.Isolation(sql.LevelReadCommitted))}
+	before := []string{"create", "archive", "create its name"}
+	w := m.workflow("made: moves", m.dsn, before)
+	calls := []func(context.Context, *sql.DB) error{m.asked(m.create(1, "A")), m.asked(m.calls()["activate"])}
+	crashtest.Interleave(t, crashtest.Race{Workflow: w, Calls: calls, Preemptions: 2})
+}
+
 // TestMadeModel: many callers do anything to a few ids at once. What was deleted stays deleted, whoever
 // repeats its create, and each row is in one place.
 func TestMadeModel(t *testing.T) {

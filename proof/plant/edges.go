@@ -26,7 +26,7 @@ var edgeBugs = []bug{
 		"case n == 0 && h.label != name.Display:", "case n < 0 && h.label != name.Display:"}}},
 	{"a hidden row is edited in the archive", "./repo", "TestEditArchived", []change{{"repo/rows.go",
 		"shown = ` AND deletion_id IS NULL`", "shown = ``"}}},
-	{"a create by its id reads one table after the other", "./repo", "TestMadeInterleave", []change{{"repo/create.go",
+	{"a create by its id reads one table after the other", "./repo", "TestMadeMoves", []change{{"repo/create.go",
 		`r.unscoped.bothTables(sqlGet, sqlRead, "", w.id)`, `r.unscoped.bothTables(sqlGet, sqlRead, shared, w.id)`}}},
 	{"a create by its id needs the row above for a repeat", "./repo", "TestRepeatBelow", []change{{"repo/insert.go",
 		"if r.makesIDs() && errors.Is(err, ErrParentNotFound) {", "if r.makesIDs() && errors.Is(err, ErrGone) {"}}},
