@@ -101,6 +101,30 @@ func (s shop) judgeSwept(lowered bool) func(context.Context, *sql.DB, []error) e
 	}
 }
 
+// TestJoinedUncounted: in a caller's transaction an owner whom nobody has counted has the room that there is.
+func TestJoinedUncounted(t *testing.T) {
+	for _, level := range levels {
+		t.Run(level.String(), func(t *testing.T) {
+			db, _ := open(t, dbtest.Isolation(level))
+			s := newShop(t)
+			s.allow(t, db, 7, 2, nil)
+			must(s.create(t.Context(), db, 7, "a", 1))
+			for _, c := range []struct {
+				name string
+				want error
+			}{{"b", nil}, {"c", limit.ErrLimit}} {
+				dbtest.Exec(t, db, "DELETE FROM onerow_limit")
+				err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error { return second(s.create(ctx, tx, 7, c.name, 1)) })
+				if !errors.Is(err, c.want) {
+					t.Errorf("create %s: %v, want %v", c.name, err, c.want)
+				}
+			}
+			must(limit.NewSweeper(db, limit.Config{}, s.number, s.bytes).RunOnce(t.Context()))
+			s.wantRoom(t, db, 7)
+		})
+	}
+}
+
 // TestOldMaximum: a transaction that began before the maximum was lowered does not bring the old one back.
 func TestOldMaximum(t *testing.T) {
 	for _, level := range levels {

@@ -24,7 +24,7 @@ var limitBugs = []bug{
 		{"internal/recount/recount.go", "	if _, err := tx.ExecContext(ctx, sqlAgain, name, []byte(owner), UnknownRoom, NoMaximum); err != nil {",
 			"	var at sql.NullString\n	if err := onerow.QueryRow(ctx, tx, \"SELECT counted_at FROM onerow_limit WHERE name = ? AND owner = ? AND stripe = 0\", []any{name, []byte(owner)}, &at); err != nil || !at.Valid {\n		return nil\n	}\n	if _, err := tx.ExecContext(ctx, sqlAgain, name, []byte(owner), UnknownRoom, NoMaximum); err != nil {"},
 		{"internal/recount/recount.go", "	\"context\"\n", "	\"context\"\n	\"database/sql\"\n"}}},
-	{"a joined take locks what is not there", "./limit", "TestInterleaveUncounted", []change{{"limit/take.go", "		lock = r.hold\n", "		lock = r.lock\n"}}},
+	{"a joined take locks what is not there", "./limit", "TestJoinedUncounted", []change{{"limit/take.go", "		lock = r.hold\n", "		lock = r.lock\n"}}},
 	{"a new maximum locks what is not there", "./limit", "TestInterleaveUncounted", []change{{"limit/recount.go", "now, err := r.hold(ctx, tx, o)\n			if err != nil {", "now, err := r.lock(ctx, tx, o)\n			if err != nil || now.rows == 0 {"}}},
 	{"a joined transaction takes an old maximum over", "./limit", "TestOldMaximum", []change{{"limit/count.go", "asked := !tx.Joined() || l.maximum != never", "asked := !tx.Joined()"}}},
 	{"an owner above is thought to go with the row", "./limit", "TestOwnerIsParent", []change{{"cascade/internal/graph/graph.go", "case len(n.Limits) > 0:", "case len(n.Limits) > 9:"}}},
