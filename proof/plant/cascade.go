@@ -6,7 +6,7 @@ var cascadeBugs = []bug{
 		"MICROSECOND\nWHERE id = ? AND token = ? AND state = 'running'`", "MICROSECOND\nWHERE id = ? AND token > ? - token AND state = 'running'`"}}},
 	{"a batch does not check the lease token, found by stepping", "./cascade", "TestInterleave$/./loses", []change{{"cascade/queue/lease.go",
 		"MICROSECOND\nWHERE id = ? AND token = ? AND state = 'running'`", "MICROSECOND\nWHERE id = ? AND token > ? - token AND state = 'running'`"}}},
-	{"parents are not locked before their rows go", "./cascade", "Inserts|Appear", []change{{"cascade/internal/work/batch.go",
+	{"parents are not locked before their rows go", "./cascade", "TestInterleave$/./inserted", []change{{"cascade/internal/work/batch.go",
 		`s.Key.In("", keys) + " FOR UPDATE"`, `s.Key.In("", keys)`}}},
 	{"a row goes whose kind has changed since it was found", "./cascade", "KindMoved", []change{{"cascade/internal/work/batch.go",
 		`s.When + s.Key.In("", keys) + " FOR UPDATE"`, `s.Key.In("", keys) + " FOR UPDATE"`}}},
