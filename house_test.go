@@ -103,8 +103,9 @@ var linkedLines = []struct {
 	{"repo", 17_500}, {"serial", 3_000}, {"idempotency", 5_500}, {"cascade", 20_000},
 }
 
-// wholeHouse is how many lines the rooms have together at most, without what is only for tests; crashtest counts.
-const wholeHouse = 60_000
+// wholeHouse is how many lines the rooms have together at most, without what is only for tests; crashtest counts: 60,000,
+// and 600 for the schedules that the cookbook prints.
+const wholeHouse = 60_600
 
 // How many files of a room a reader can keep in mind, and how many lines of a file and of a function.
 const (

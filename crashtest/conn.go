@@ -63,7 +63,7 @@ func (c *conn) Close() error {
 // send sends one statement through the connector's interceptor, keeps track of the transaction, and returns
 // the result of the last run, which sends a text. The error is as it is, for database/sql compares it with
 // driver.ErrSkip.
-func send[R any](ctx context.Context, c *conn, s Statement, run func(ctx context.Context, query string) (R, error)) (result R, err error) {
+func send[R any](ctx context.Context, c *conn, s Statement, args []driver.NamedValue, run func(ctx context.Context, query string) (R, error)) (result R, err error) {
 	left, uncommitted := closed, ""
 	switch s.Kind {
 	case kindBegin:
@@ -75,9 +75,12 @@ func send[R any](ctx context.Context, c *conn, s Statement, run func(ctx context
 		}
 	}
 	s.Session, s.InTx = c.number, c.inTx
-	e := &execution{Statement: s, conn: c, uncommitted: uncommitted}
+	e := &execution{Statement: s, conn: c, uncommitted: uncommitted, args: args}
 	e.part = func(ctx context.Context, query string) (err error) {
 		result, err = run(ctx, query)
+		if err == nil && c.connector.recording.Load() {
+			result = keep(e, result)
+		}
 		c.inTx = c.inTx || s.Begins && !errors.Is(err, driver.ErrSkip)
 		return err
 	}
@@ -105,18 +108,18 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 	if opts.ReadOnly {
 		s.SQL += " READ ONLY"
 	}
-	begun, err := send(ctx, c, s, func(ctx context.Context, _ string) (driver.Tx, error) { return c.driverConn.BeginTx(ctx, opts) })
+	begun, err := send(ctx, c, s, nil, func(ctx context.Context, _ string) (driver.Tx, error) { return c.driverConn.BeginTx(ctx, opts) })
 	return &tx{conn: c, inner: begun}, err
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	return send(ctx, c, Statement{Kind: kindExec, SQL: query}, func(ctx context.Context, query string) (driver.Result, error) {
+	return send(ctx, c, Statement{Kind: kindExec, SQL: query}, args, func(ctx context.Context, query string) (driver.Result, error) {
 		return c.driverConn.ExecContext(ctx, query, args)
 	})
 }
 
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	return send(ctx, c, Statement{Kind: kindQuery, SQL: query}, func(ctx context.Context, query string) (driver.Rows, error) {
+	return send(ctx, c, Statement{Kind: kindQuery, SQL: query}, args, func(ctx context.Context, query string) (driver.Rows, error) {
 		return c.driverConn.QueryContext(ctx, query, args)
 	})
 }
@@ -128,13 +131,13 @@ type stmt struct {
 }
 
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	return send(ctx, s.conn, Statement{Kind: kindExec, SQL: s.query, Prepared: true}, func(ctx context.Context, _ string) (driver.Result, error) {
+	return send(ctx, s.conn, Statement{Kind: kindExec, SQL: s.query, Prepared: true}, args, func(ctx context.Context, _ string) (driver.Result, error) {
 		return s.driverStmt.ExecContext(ctx, args)
 	})
 }
 
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	return send(ctx, s.conn, Statement{Kind: kindQuery, SQL: s.query, Prepared: true}, func(ctx context.Context, _ string) (driver.Rows, error) {
+	return send(ctx, s.conn, Statement{Kind: kindQuery, SQL: s.query, Prepared: true}, args, func(ctx context.Context, _ string) (driver.Rows, error) {
 		return s.driverStmt.QueryContext(ctx, args)
 	})
 }
@@ -150,6 +153,6 @@ func (t *tx) Rollback() error { return t.end(kindRollback, "ROLLBACK", t.inner.R
 
 // end runs with a context of its own: database/sql gives none to COMMIT and ROLLBACK.
 func (t *tx) end(of kind, query string, run func() error) error {
-	_, err := send(context.Background(), t.conn, Statement{Kind: of, SQL: query}, func(context.Context, string) (any, error) { return nil, run() })
+	_, err := send(context.Background(), t.conn, Statement{Kind: of, SQL: query}, nil, func(context.Context, string) (any, error) { return nil, run() })
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // Connector wraps a connector of go-sql-driver's, or of one that traces it, for sql.OpenDB and logs every
@@ -18,6 +19,8 @@ type Connector struct {
 	// identify makes each new session ask for its id on the server, which fault injection needs. One more
 	// statement for each connection, so it is off where statements are only counted.
 	identify bool
+	// recording keeps what each statement was given and answered, for a Trace.
+	recording atomic.Bool
 
 	mu       sync.Mutex
 	entries  []*execution
@@ -48,6 +51,9 @@ type execution struct {
 	uncommitted string
 	// drop drops the result, if one was kept.
 	drop func() error
+	// args are what the statement was given, and heard what its caller heard.
+	args  []driver.NamedValue
+	heard heard
 }
 
 // Wrap returns a connector that logs the statements sent through c.
@@ -67,6 +73,13 @@ func (c *Connector) statements() Log {
 		log[i] = e.Statement
 	}
 	return log
+}
+
+// executions are those since intercept was called.
+func (c *Connector) executions() []*execution {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.entries)
 }
 
 // Driver is the wrapped connector's driver.
@@ -168,6 +181,7 @@ func (c *Connector) execute(ctx context.Context, e *execution) error {
 	} else {
 		err = step(ctx, e)
 	}
+	e.heard.err = err
 	if errors.Is(err, driver.ErrSkip) { // it was not executed after all
 		c.mu.Lock()
 		defer c.mu.Unlock()

@@ -135,6 +135,15 @@
 //     otherwise than before. That is judged as what it was, and the schedule run again, twice at most; one
 //     that never came out as chosen is counted as Unsteady.
 //
+// # A failure as data
+//
+// Failures, the error of Explore and ExploreRace, lists what fails. ShortestRace and ShortestFault return one
+// of them as a Trace: each statement with its arguments, the rows or the error that came back, and who waited
+// for whom until when, without ids and times. It is the same in each run, so it can be kept in a file and
+// compared:
+//
+//	trace, _, err := crashtest.ShortestRace(ctx, race)  // errors.Is(err, crashtest.ErrSurvives): none fails
+//
 // Wrap and Count are of use alone, for tests that hold a number of round trips.
 //
 // Open this package when a fault, a schedule or a report of the explorations changes.

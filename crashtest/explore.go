@@ -39,6 +39,10 @@ type explorer struct {
 	start  *identity // the tables after Setup
 	want   *identity // start and end of a call without faults
 	learnt Log
+
+	began   snapshot       // the last start
+	made    [][]*execution // of each call since the last setup
+	stepped *trace         // of the last fault after which a process stopped
 }
 
 func newExplorer(ctx context.Context, w Workflow, copies int) (*explorer, error) {
@@ -171,6 +175,7 @@ func sameStatements(first, second Log) error {
 func (x *explorer) setup(ctx context.Context) (snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
+	x.made = nil
 	if err := x.empty(ctx); err != nil {
 		return nil, err
 	}
@@ -186,6 +191,7 @@ func (x *explorer) setup(ctx context.Context) (snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	x.began = start
 	seen := identify(x.tables, nil, start)
 	if x.start == nil {
 		x.start = seen
@@ -260,6 +266,7 @@ func (x *explorer) call(ctx context.Context, in *injector) (answer, broken error
 		x.connector.intercept(in.intercept)
 	}
 	answer = x.w.Call(ctx, x.db)
+	x.made = append(x.made, x.connector.executions())
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return answer, fmt.Errorf("%w: no answer within %s", errHung, callLimit)
 	}

@@ -51,7 +51,7 @@ type process struct {
 
 // request is a statement that waits for its turn, which comes when turn is closed.
 type request struct {
-	Statement
+	*execution
 	turn chan struct{}
 }
 
@@ -142,13 +142,15 @@ func (s *stepper) park(ctx context.Context, p *process, e *execution) error {
 		if skipped != nil {
 			p.tell(func() { s.returned(p, errors.New("the statement could not be prepared")) })
 		}
-		r := &request{e.Statement, make(chan struct{})}
+		r := &request{e, make(chan struct{})}
 		p.tell(func() { s.arrived(p, r) })
 		select {
 		case <-r.turn:
 		case <-p.gone:
 			return errStopped
 		}
+	} else {
+		p.tell(func() { s.trace.rows[p.row].execution = e })
 	}
 	err := e.run(ctx)
 	if errors.Is(err, driver.ErrSkip) {

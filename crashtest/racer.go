@@ -14,6 +14,7 @@ type racer struct {
 	race Race
 	ends []ending
 	spin int
+	most int // failures that end the exploration
 }
 
 // ending is what a serial execution leaves.
@@ -47,7 +48,7 @@ func newRacer(ctx context.Context, r Race) (*racer, error) {
 	w := r.Workflow
 	w.Without = nil
 	base, err := newExplorer(ctx, w, len(r.Calls))
-	return &racer{explorer: base, race: r}, err
+	return &racer{explorer: base, race: r, most: maxFailures}, err
 }
 
 func (x *racer) all() string { return "ABC"[:len(x.race.Calls)] }
@@ -68,7 +69,7 @@ func (x *racer) exploreRace(ctx context.Context, report *RaceReport) (err error)
 	if x.race.Every > 0 && interleavings(report.Statements, x.race.Every) < x.race.Every {
 		bound, complete = 1<<30, true
 	}
-	for len(failures.List) < maxFailures {
+	for len(failures.List) < x.most {
 		prefix, preemptions, ok := work.pop(bound)
 		if !ok {
 			break
@@ -91,7 +92,7 @@ func (x *racer) exploreRace(ctx context.Context, report *RaceReport) (err error)
 			work.branch(r)
 		}
 	}
-	report.Preemptions, report.Complete = x.race.Preemptions, complete && !dropped && len(failures.List) < maxFailures
+	report.Preemptions, report.Complete = x.race.Preemptions, complete && !dropped && len(failures.List) < x.most
 	return failures.orNil()
 }
 

@@ -130,7 +130,7 @@ func (s *stepper) calm() error {
 		if !s.unsure(computing) && !s.unsure(executing) && !s.unsure(waiting) {
 			for _, p := range s.procs {
 				if p.phase == waiting {
-					s.trace.waits(p)
+					s.trace.waits(p, s.blockers(p))
 				}
 			}
 			return nil

@@ -22,20 +22,24 @@ type traceRow struct {
 	copy int
 	text string
 	mark string
+
+	execution *execution // nil: no step
+	waitsFor  string     // the copies whose locks it waited for
+	goesOn    int        // the step after which it was answered, where it waited
 }
 
 func (t *trace) step(p *process) {
 	t.steps++
 	p.row = len(t.rows)
-	t.rows = append(t.rows, traceRow{step: t.steps, copy: p.copy, text: p.current.SQL})
+	t.rows = append(t.rows, traceRow{step: t.steps, copy: p.copy, text: p.current.SQL, execution: p.current.execution})
 }
 
 // waits marks the line of the statement, or of the one whose rows are being read.
-func (t *trace) waits(p *process) {
+func (t *trace) waits(p *process, blockers string) {
 	row := &t.rows[p.row]
 	if row.mark == "" {
 		t.waited++
-		row.mark = "waits"
+		row.mark, row.waitsFor = "waits", blockers
 	}
 }
 
@@ -52,6 +56,7 @@ func (t *trace) returned(p *process, err error) {
 		row.mark = mark
 		return
 	}
+	row.goesOn = t.steps
 	t.rows = append(t.rows, traceRow{copy: p.copy, text: fmt.Sprintf("(%d) %s", row.step, cmp.Or(mark, "goes on"))})
 }
 
@@ -77,7 +82,7 @@ func errorMark(err error) string {
 // order is equal for two schedules exactly when the same things happened in the same order.
 func (t *trace) order() (h uint64) {
 	for _, r := range t.rows {
-		h = mix(h, r)
+		h = mix(h, traceRow{step: r.step, copy: r.copy, text: r.text, mark: r.mark})
 	}
 	return h
 }

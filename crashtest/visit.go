@@ -122,6 +122,7 @@ func (x *explorer) callsAbandoned(ctx context.Context, p point) (answers []error
 	s := newStepper(ctx, x.server)
 	s.firstLook = 2 * time.Millisecond // only the retry may wait
 	retry, err := x.stopAndRetry(s, p)
+	x.stepped = &s.trace
 	if cleanup := s.tidy(x.lane, x.spare); cleanup != nil {
 		return nil, errors.Join(err, cleanup)
 	}
@@ -163,7 +164,7 @@ func (x *explorer) stopAndRetry(s *stepper, p point) (retry *process, err error)
 			}
 		}
 	}
-	retry = s.start(x.spare, 0, maxCalls-1, x.afterExpiry(x.w.Call), always)
+	retry = s.start(x.spare, 1, maxCalls-1, x.afterExpiry(x.w.Call), always)
 	s.procs[0] = retry
 	for {
 		able, err := s.settled()
