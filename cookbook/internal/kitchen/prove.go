@@ -1,0 +1,212 @@
+package kitchen
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/onerowtest"
+)
+
+// statements are those of a file of SQL.
+func statements(t *testing.T, name string) (list []string) {
+	t.Helper()
+	if name == "" {
+		return nil
+	}
+	text, err := os.ReadFile(name) //nolint:gosec // of the recipe's folder
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s := range strings.SplitSeq(string(text), ";\n") {
+		var lines []string
+		for line := range strings.Lines(s) {
+			if !strings.HasPrefix(line, "--") {
+				lines = append(lines, line)
+			}
+		}
+		if s = strings.TrimSpace(strings.Join(lines, "")); s != "" {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// workflow has a database of its own, with the toolkit's tables or without.
+func (s Side) workflow(t *testing.T, toolkit bool) crashtest.Workflow {
+	t.Helper()
+	var w crashtest.Workflow
+	if toolkit {
+		w = onerowtest.Workflow(t, s.Plan, statements(t, s.Tables)...)
+	} else {
+		w.DSN = dbtest.DSN(t)
+		exec(t, dbtest.OpenDSN(t, w.DSN), statements(t, s.Tables)...)
+		w.Empty = tables(t, s.Tables)
+	}
+	w.Name = t.Name()
+	w.Ignore = append(w.Ignore, s.Ignore...)
+	w.Setup = func(ctx context.Context, db *sql.DB) error { return execAll(ctx, db, s.Setup) }
+	w.Call = s.Calls[0]
+	if s.Expire != nil {
+		w.Expire = func(ctx context.Context, db *sql.DB) error { return execAll(ctx, db, s.Expire) }
+	}
+	return w
+}
+
+func execAll(ctx context.Context, db *sql.DB, list []string) error {
+	for _, query := range list {
+		if _, err := db.ExecContext(ctx, query); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func exec(t *testing.T, db *sql.DB, list ...string) {
+	t.Helper()
+	if err := execAll(t.Context(), db, list); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// created is the name of a table in the statement that makes it.
+var created = regexp.MustCompile(`^CREATE TABLE (\w+)`)
+
+// tables are those of a file, the last first: it may refer to the others.
+func tables(t *testing.T, file string) (names []string) {
+	t.Helper()
+	for _, s := range statements(t, file) {
+		if m := created.FindStringSubmatch(s); m != nil {
+			names = append(names, m[1])
+		}
+	}
+	slices.Reverse(names)
+	return names
+}
+
+// at is the workflow with sessions of another isolation level.
+func at(t *testing.T, w crashtest.Workflow, level sql.IsolationLevel) crashtest.Workflow {
+	t.Helper()
+	cfg, err := mysql.ParseDSN(w.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"transaction_isolation", "tx_isolation"} {
+		if cfg.Params[name] != "" {
+			cfg.Params[name] = "'" + strings.ToUpper(strings.ReplaceAll(level.String(), " ", "-")) + "'"
+		}
+	}
+	w.DSN = cfg.FormatDSN()
+	return w
+}
+
+func (r Recipe) race(w crashtest.Workflow, calls []Call) crashtest.Race {
+	race := crashtest.Race{Workflow: w, AsOnce: r.AsOnce, Judge: r.Judge, Every: 300}
+	if len(calls) > 1 {
+		race.Calls = calls
+	}
+	if r.Answered {
+		race.Again = func(error) bool { return false }
+	}
+	return race
+}
+
+// refusals are what a server says to a transaction that it undoes: deadlock, lock wait timeout, a row that has
+// changed since the transaction's snapshot.
+func refusals(err error) bool {
+	server, ok := errors.AsType[*mysql.MySQLError](err)
+	return ok && (server.Number == 1213 || server.Number == 1205 || server.Number == 1020)
+}
+
+// watched counts the calls that were refused.
+func watched(calls []Call, refused *atomic.Int64) (list []Call) {
+	for _, call := range calls {
+		list = append(list, func(ctx context.Context, db *sql.DB) error {
+			err := call(ctx, db)
+			if refusals(err) {
+				refused.Add(1)
+			}
+			return err
+		})
+	}
+	return list
+}
+
+// breaks asserts each row of the table, and keeps the schedule of one of them.
+func (r Recipe) breaks(t *testing.T, engine string) {
+	w := r.Naive.workflow(t, false)
+	broken := 0
+	for i, want := range r.Table.of(engine) {
+		var refused atomic.Int64
+		calls := watched(r.Naive.Calls, &refused)
+		one := at(t, w, levels[i])
+		one.Call, one.Once = calls[0], r.ByCrash
+		var trace crashtest.Trace
+		var err error
+		if r.ByCrash {
+			trace, _, err = crashtest.ShortestFault(t.Context(), one)
+		} else {
+			if len(calls) == 1 {
+				calls = append(calls, calls[0])
+			}
+			trace, _, err = crashtest.ShortestRace(t.Context(), r.race(one, calls))
+		}
+		got := Breaks
+		switch {
+		case errors.Is(err, crashtest.ErrSurvives) && refused.Load() > 0:
+			got = Refused
+		case errors.Is(err, crashtest.ErrSurvives):
+			got = Holds
+		case err != nil:
+			t.Fatalf("%s: %v", levels[i], err)
+		}
+		if got == Breaks {
+			broken++
+			t.Logf("%s: breaks in %d steps: %s%s", levels[i], len(trace.Steps), trace.Schedule, trace.Fault)
+		}
+		if got != want {
+			t.Errorf("on %s at %s the naive code: %s; the table says: %s\n%s", engine, levels[i], got, want, text(trace))
+		}
+		if got == Breaks && levels[i] == r.Trace {
+			same(t, "trace."+engine+".txt", text(trace))
+			same(t, "trace."+engine+".svg", svg(trace))
+		}
+	}
+	if broken == 0 {
+		t.Error("the naive code breaks nowhere on this engine")
+	}
+}
+
+// holds runs every schedule and every fault within the bound.
+func (r Recipe) holds(t *testing.T, s Side) {
+	w := s.workflow(t, r.isOnerow(s))
+	for _, level := range levels[:2] {
+		one := at(t, w, level)
+		race := r.race(one, s.Calls)
+		report, err := crashtest.ExploreRace(t.Context(), race)
+		if err != nil {
+			t.Errorf("%s: %v", level, err)
+		}
+		if report.Schedules < 2 {
+			t.Errorf("%s: %d schedules are no proof", level, report.Schedules)
+		}
+		one.Name += " " + level.String()
+		faults, err := crashtest.Explore(t.Context(), one)
+		if err != nil {
+			t.Errorf("%s: %v", level, err)
+		}
+		t.Logf("%s: holds in %d schedules and at %d fault points", level, report.Schedules, faults.FaultPoints)
+	}
+}
+
+func (r Recipe) isOnerow(s Side) bool { return &s.Calls[0] == &r.Onerow.Calls[0] }

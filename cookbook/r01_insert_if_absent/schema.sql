@@ -1,0 +1,5 @@
+CREATE TABLE account (
+  id BIGINT AUTO_INCREMENT PRIMARY KEY,
+  email VARCHAR(190) NOT NULL,
+  UNIQUE KEY one_email (email)
+) ENGINE=InnoDB;
