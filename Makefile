@@ -31,7 +31,7 @@ ENGINE ?=
 VERSION ?=
 FUZZTIME ?= 15s
 
-.PHONY: no-demo cc program chromium faketime help demo test test-race test-others test-explore test-clock test-clock-ahead test-clock-behind test-shapes test-mysql test-mariadb-11 test-settings test-galera test-group test-cluster test-docker site release nightly lint fuzz bench bench-peers clean server withserver
+.PHONY: no-demo cc program chromium faketime help demo test test-race test-others test-explore test-clock test-clock-ahead test-clock-behind test-shapes test-mysql test-mariadb-11 test-settings test-cookbook test-galera test-group test-cluster test-docker site release nightly lint fuzz bench bench-peers clean server withserver
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -110,6 +110,12 @@ test-mariadb-11: ## the same on MariaDB 11, which scripts/get-mariadb-11 fetches
 test-settings: server ## a few tests of each package under each setting that a server or a DSN may have
 	go run -C proof ./settings $(ARGS)
 
+# A recipe fails where its naive code breaks no more, a solution does, or its page is not what was run.
+RECIPE ?=
+test-cookbook: server withserver ## the recipes, each proved on this engine; RECIPE=07 is one, ARGS=-update makes its files anew
+	go vet -C cookbook ./...
+	$(PRIVATELY) go test -C cookbook -count=1 -p $(P) -v ./r$(RECIPE)... $(ARGS)
+
 # The tests start the nodes by themselves.
 test-galera: ## the tests of proof/cluster on three nodes of MariaDB Galera, which scripts/get-galera fetches
 	@galera=$$(scripts/get-galera) && mysqld=$$(PATH="$$PATH:/usr/sbin:/usr/local/sbin:/usr/libexec" command -v mariadbd) && \
@@ -152,8 +158,8 @@ lint: ## gofmt, comments of at most 110 columns, and golangci-lint, the version 
 	  -e 'if ($$l =~ m{^ *//( |   - |     )\S} && length($$l) > 111) { print STDERR "$$ARGV:$$.: a comment of more than 110 columns\n"; $$bad = 1 }' \
 	  -e 'close ARGV if eof; END { exit($$bad ? 1 : 0) }'
 	@cd .github && go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 workflows/*.yml
-	@for module in . proof examples examples/layers bench site; do go mod tidy -C $$module -diff; done
-	@lint=$$(scripts/get-lint); for module in . proof examples examples/layers bench site; do (cd $$module; "$$lint" run ./...); done
+	@for module in . proof examples examples/layers bench site cookbook; do go mod tidy -C $$module -diff; done
+	@lint=$$(scripts/get-lint); for module in . proof examples examples/layers bench site cookbook; do (cd $$module; "$$lint" run ./...); done
 
 fuzz: server withserver ## each fuzz target for FUZZTIME (15s)
 	@$(BIN)/withserver -- scripts/fuzz-all $(FUZZTIME)

@@ -41,7 +41,7 @@ func script(t *testing.T, s Side) {
 		t.Fatal(err)
 	}
 	db := dbtest.OpenDSN(t, dbtest.DSN(t, dbtest.Isolation(sql.LevelRepeatableRead)))
-	exec(t, db, append(statements(t, s.Tables), s.Setup...)...)
+	exec(t, db, append(Statements(t, s.Tables), s.Setup...)...)
 	sessions := map[string]*session{}
 	for _, name := range []string{"A", "B"} {
 		conn, err := db.Conn(t.Context())

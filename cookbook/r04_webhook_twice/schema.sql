@@ -1,0 +1,8 @@
+CREATE TABLE purchase (
+  id BIGINT PRIMARY KEY,
+  status VARCHAR(20) NOT NULL,
+  status_at BIGINT NOT NULL
+) ENGINE=InnoDB;
+CREATE TABLE seen_event (
+  event_id VARBINARY(64) PRIMARY KEY
+) ENGINE=InnoDB;

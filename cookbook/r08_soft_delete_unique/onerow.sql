@@ -1,0 +1,1 @@
+CREATE VIEW live_project AS SELECT name FROM project;

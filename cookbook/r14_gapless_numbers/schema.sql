@@ -1,0 +1,9 @@
+CREATE TABLE series (
+  name VARCHAR(40) PRIMARY KEY,
+  last_no BIGINT NOT NULL
+) ENGINE=InnoDB;
+CREATE TABLE invoice (
+  order_id BIGINT PRIMARY KEY,
+  no BIGINT NULL,
+  UNIQUE KEY one_no (no)
+) ENGINE=InnoDB;

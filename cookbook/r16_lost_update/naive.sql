@@ -1,0 +1,5 @@
+CREATE TABLE stock (
+  id BIGINT PRIMARY KEY,
+  n INT NOT NULL,
+  version INT NOT NULL
+) ENGINE=InnoDB;

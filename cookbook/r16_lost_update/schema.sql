@@ -1,0 +1,9 @@
+CREATE TABLE stock (
+  id BIGINT PRIMARY KEY,
+  n INT NOT NULL,
+  version INT NOT NULL
+) ENGINE=InnoDB;
+CREATE TABLE taken (
+  request_id VARBINARY(64) PRIMARY KEY,
+  stock_id BIGINT NOT NULL
+) ENGINE=InnoDB;

@@ -1,0 +1,4 @@
+CREATE TABLE account (
+  id BIGINT PRIMARY KEY,
+  balance INT NOT NULL
+) ENGINE=InnoDB;

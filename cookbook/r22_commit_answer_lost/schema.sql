@@ -1,0 +1,8 @@
+CREATE TABLE account (
+  id BIGINT PRIMARY KEY,
+  balance INT NOT NULL
+) ENGINE=InnoDB;
+CREATE TABLE transfer (
+  request_id VARBINARY(64) PRIMARY KEY,
+  amount INT NOT NULL
+) ENGINE=InnoDB;
