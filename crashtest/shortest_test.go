@@ -126,6 +126,40 @@ func TestShortestRaceWaits(t *testing.T) {
 	})
 }
 
+// Both lock the gap of a seat that nobody has, and wait for each other. Setup makes the table anew: a deleted seat
+// would be locked in place of the gap, as long as it is not purged.
+func TestShortestDeadlock(t *testing.T) {
+	t.Parallel()
+	dsn := stockDSN(t, dbtest.Isolation(sql.LevelRepeatableRead))
+	const look, take = "SELECT who FROM ticket WHERE seat = 7 FOR UPDATE", "INSERT INTO ticket (seat, who) VALUES (7, 'ann')"
+	r := stock(dsn, sends(look, take))
+	r.Setup = func(ctx context.Context, db *sql.DB) error {
+		_, err := db.ExecContext(ctx, "TRUNCATE TABLE ticket")
+		return err
+	}
+	r.Again = func(error) bool { return false }
+	var first Trace
+	wantTwenty(t, first, func() (Trace, error) {
+		got, _, err := ShortestRace(t.Context(), r)
+		if err != nil || len(first.Steps) > 0 {
+			return Trace{}, errors.Join(err, differ(first, got))
+		}
+		first = got
+		last := got.Steps[len(got.Steps)-1]
+		if len(got.Steps) != 8 || last.SQL != "ROLLBACK" && last.SQL != "COMMIT" {
+			err = fmt.Errorf("no deadlock of eight steps: %+v", got)
+		}
+		return Trace{}, err
+	})
+}
+
+func differ(want, got Trace) error {
+	if d := cmp.Diff(want, got); d != "" {
+		return fmt.Errorf("(- first, + now):\n%s", d)
+	}
+	return nil
+}
+
 // The call with the fault is A, the one made again B.
 func TestShortestFault(t *testing.T) {
 	t.Parallel()

@@ -16,6 +16,7 @@ func TestRecipe07(t *testing.T) {
 		Solution: kitchen.Side{Tables: "schema.sql", Calls: two(Solution)},
 		Onerow:   kitchen.Side{Tables: "schema.sql", Calls: two(Onerow)},
 		Answered: true,
+		Scripts:  []string{"gap.sql"},
 		Table:    kitchen.Same(kitchen.Holds, kitchen.Breaks, kitchen.Breaks),
 		Trace:    sql.LevelRepeatableRead,
 	})

@@ -3,6 +3,7 @@ package kitchen
 import (
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"os"
 	"regexp"
 	"strings"
@@ -50,19 +51,10 @@ func (r Recipe) page(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := map[string]bool{}
-	now := block.ReplaceAllStringFunc(string(kept), func(old string) string {
-		name := block.FindStringSubmatch(old)[1]
-		shown[name] = true
-		if name == "table" {
-			return "<!-- table -->\n" + r.Table.markdown()
-		}
-		text, err := os.ReadFile(name) //nolint:gosec // of the recipe's folder
-		if err != nil {
-			t.Fatal(err)
-		}
-		return "<!-- " + name + " -->\n```" + language(name) + "\n" + code(name, string(text)) + "```\n"
-	})
+	now, shown, err := r.filled(string(kept), os.ReadFile)
+	if err != nil {
+		t.Fatal(err)
+	}
 	same(t, "README.md", now)
 	for _, name := range []string{"naive.go", "solution.go", "onerow.go", "solution.sql", "schema.sql", "trace.mariadb.txt", "crash.txt", "cost.mariadb.txt", "table"} {
 		if !shown[name] {
@@ -77,6 +69,22 @@ func (r Recipe) page(t *testing.T) {
 			t.Errorf("README.md lacks %q", title)
 		}
 	}
+}
+
+// filled is the page with each block as its file is, and the files that it shows.
+func (r Recipe) filled(page string, read func(name string) ([]byte, error)) (now string, shown map[string]bool, err error) {
+	shown = map[string]bool{}
+	now = block.ReplaceAllStringFunc(page, func(old string) string {
+		name := block.FindStringSubmatch(old)[1]
+		shown[name] = true
+		if name == "table" {
+			return "<!-- table -->\n" + r.Table.markdown()
+		}
+		text, failed := read(name)
+		err = errors.Join(err, failed)
+		return "<!-- " + name + " -->\n```" + language(name) + "\n" + code(name, string(text)) + "```\n"
+	})
+	return now, shown, err
 }
 
 func language(name string) string {

@@ -30,6 +30,8 @@ type Recipe struct {
 	Answered bool
 	// Judge, if set, says what end is right in place of the comparison with a serial one.
 	Judge func(ctx context.Context, db *sql.DB, answers []error) error
+	// Scripts are files of SQL that two sessions run, besides solution.sql.
+	Scripts []string
 	// Table says what becomes of the naive code. Trace is the level whose schedule the page shows.
 	Table Table
 	Trace sql.IsolationLevel
@@ -129,7 +131,11 @@ func Cook(t *testing.T, r Recipe) {
 	t.Run("onerow", func(t *testing.T) { r.holds(t, r.Onerow) })
 	t.Run("crash", func(t *testing.T) { r.crashes(t) })
 	t.Run("cost", func(t *testing.T) { r.costs(t, engine) })
-	t.Run("sql", func(t *testing.T) { script(t, r.Solution) })
+	t.Run("sql", func(t *testing.T) {
+		for _, name := range append([]string{"solution.sql"}, r.Scripts...) {
+			script(t, name, r.Solution)
+		}
+	})
 	t.Run("page", func(t *testing.T) { r.page(t) })
 }
 
@@ -146,7 +152,18 @@ func same(t *testing.T, name, now string) {
 	if err != nil {
 		t.Fatalf("%v: go test -update makes it", err)
 	}
-	if string(kept) != now {
-		t.Errorf("%s is not what was found now (go test -update writes it):\n%s\nnow:\n%s", name, kept, now)
+	if line := differs(string(kept), now); line != "" {
+		t.Errorf("%s is not what was found now (go test -update writes it): %s\nnow:\n%s", name, line, now)
 	}
+}
+
+// differs names the first line in which two texts differ.
+func differs(kept, now string) string {
+	a, b := strings.Split(kept, "\n"), strings.Split(now, "\n")
+	for i := range max(len(a), len(b)) {
+		if i >= len(a) || i >= len(b) || a[i] != b[i] {
+			return fmt.Sprintf("line %d", i+1)
+		}
+	}
+	return ""
 }

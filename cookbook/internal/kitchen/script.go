@@ -35,8 +35,9 @@ type session struct {
 // patience bounds the answer to a statement.
 const patience = 10 * time.Second
 
-func script(t *testing.T, s Side) {
-	text, err := os.ReadFile("solution.sql")
+func script(t *testing.T, file string, s Side) {
+	t.Helper()
+	text, err := os.ReadFile(file) //nolint:gosec // of the recipe's folder
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,10 +62,10 @@ func script(t *testing.T, s Side) {
 		name, want, _ := strings.Cut(said, ": ")
 		who := sessions[name]
 		if who == nil {
-			t.Fatalf("solution.sql:%d: no session is called %q", i+1, name)
+			t.Fatalf("%s:%d: no session is called %q", file, i+1, name)
 		}
 		steps++
-		where := fmt.Sprintf("solution.sql:%d: %s", i+1, line)
+		where := fmt.Sprintf("%s:%d: %s", file, i+1, line)
 		switch {
 		case query == "":
 			who.want(t, where, want)
@@ -81,7 +82,7 @@ func script(t *testing.T, s Side) {
 		query = ""
 	}
 	if steps < 3 || waiting != 0 || query != "" {
-		t.Errorf("solution.sql has %d steps, %d that still wait, and at its end %q", steps, waiting, query)
+		t.Errorf("%s has %d steps, %d that still wait, and at its end %q", file, steps, waiting, query)
 	}
 }
 

@@ -1,0 +1,8 @@
+CREATE TABLE event (
+  id BIGINT PRIMARY KEY,
+  free INT NOT NULL
+) ENGINE=InnoDB;
+CREATE TABLE booking (
+  request_id VARBINARY(64) PRIMARY KEY,
+  event_id BIGINT NOT NULL
+) ENGINE=InnoDB;

@@ -1,0 +1,9 @@
+CREATE TABLE event (
+  id BIGINT PRIMARY KEY,
+  free INT NOT NULL,
+  CHECK (free >= 0)
+) ENGINE=InnoDB;
+CREATE TABLE booking (
+  request_id VARBINARY(64) PRIMARY KEY,
+  event_id BIGINT NOT NULL
+) ENGINE=InnoDB;
