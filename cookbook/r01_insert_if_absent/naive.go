@@ -1,3 +1,6 @@
+// Package r01 is recipe 1: insert a row if it is not there.
+//
+// Open this package when that recipe changes.
 package r01
 
 import (

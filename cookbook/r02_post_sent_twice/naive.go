@@ -1,3 +1,6 @@
+// Package r02 is recipes 2 and 3: a POST that is sent twice, perhaps at the same moment.
+//
+// Open this package when that recipe changes.
 package r02
 
 import (

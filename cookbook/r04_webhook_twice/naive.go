@@ -1,3 +1,6 @@
+// Package r04 is recipes 4 and 5: a webhook that comes twice, and out of order.
+//
+// Open this package when that recipe changes.
 package r04
 
 import (

@@ -1,3 +1,6 @@
+// Package r07 is recipe 7: a deadlock on an INSERT.
+//
+// Open this package when that recipe changes.
 package r07
 
 import (

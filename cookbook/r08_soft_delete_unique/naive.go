@@ -1,3 +1,6 @@
+// Package r08 is recipe 8: soft delete and a unique name.
+//
+// Open this package when that recipe changes.
 package r08
 
 import (

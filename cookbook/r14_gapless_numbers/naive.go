@@ -1,3 +1,6 @@
+// Package r14 is recipe 14: invoice numbers without gaps.
+//
+// Open this package when that recipe changes.
 package r14
 
 import (

@@ -1,3 +1,6 @@
+// Package r15 is recipe 15: the last seat is sold once.
+//
+// Open this package when that recipe changes.
 package r15
 
 import (

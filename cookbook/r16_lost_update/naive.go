@@ -1,3 +1,6 @@
+// Package r16 is recipe 16: a lost update, and the retry that never ends.
+//
+// Open this package when that recipe changes.
 package r16
 
 import (

@@ -1,3 +1,6 @@
+// Package r18 is recipe 18: a cron job that must run once, on three machines.
+//
+// Open this package when that recipe changes.
 package r18
 
 import (

@@ -1,3 +1,6 @@
+// Package r22 is recipe 22: the answer to COMMIT was lost.
+//
+// Open this package when that recipe changes.
 package r22
 
 import (

@@ -86,7 +86,7 @@ func (o *witness) left(ctx context.Context) (string, error) {
 // crashes writes, for the plain solution, what a process that dies behind each statement leaves, and what the next
 // call makes of it.
 func (r Recipe) crashes(t *testing.T) {
-	w := r.Solution.workflow(t, false)
+	w := r.Solution.workflow(t)
 	o := &witness{db: dbtest.OpenDSN(t, w.DSN), tables: w.Empty, seen: map[int]crash{}}
 	o.watch(&w)
 	w.Without = without(crashtest.CutAfter, crashtest.Abandoned)
@@ -139,7 +139,7 @@ func (r Recipe) costs(t *testing.T, engine string) {
 		name string
 		side Side
 	}{{"naive", r.Naive}, {"solution", r.Solution}, {"onerow", r.Onerow}} {
-		w := of.side.workflow(t, r.isOnerow(of.side))
+		w := of.side.workflow(t)
 		plain := dbtest.OpenDSN(t, w.DSN)
 		exec(t, plain, of.side.Setup...)
 		var locked int64

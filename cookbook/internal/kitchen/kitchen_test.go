@@ -47,7 +47,7 @@ func TestOutcome(t *testing.T) {
 		want    Outcome
 	}{{"race", looked, false, Breaks}, {"mended race", mended, false, Holds}, {"crash", always, true, Breaks}, {"mended crash", mended, true, Holds}} {
 		r := Recipe{Naive: Side{Tables: file, Calls: []Call{c.call}}, AsOnce: true, ByCrash: c.byCrash}
-		got, trace, err := r.outcome(t.Context(), r.Naive.workflow(t, false))
+		got, trace, err := r.outcome(t.Context(), r.Naive.workflow(t))
 		if got != c.want || err != nil {
 			t.Errorf("%s: %s, %v, want %s", c.name, got, err, c.want)
 		}

@@ -44,10 +44,10 @@ func Statements(t *testing.T, name string) (list []string) {
 }
 
 // workflow has a database of its own, with the toolkit's tables or without.
-func (s Side) workflow(t *testing.T, toolkit bool) crashtest.Workflow {
+func (s Side) workflow(t *testing.T) crashtest.Workflow {
 	t.Helper()
 	var w crashtest.Workflow
-	if toolkit {
+	if s.toolkit {
 		w = onerowtest.Workflow(t, s.Plan, Statements(t, s.Tables)...)
 	} else {
 		w.DSN = dbtest.DSN(t)
@@ -195,7 +195,7 @@ func (r Recipe) outcome(ctx context.Context, w crashtest.Workflow) (Outcome, cra
 
 // breaks asserts each row of the table, and keeps the schedule of one of them.
 func (r Recipe) breaks(t *testing.T, engine string) {
-	w := fresh(r.Naive.workflow(t, false))
+	w := fresh(r.Naive.workflow(t))
 	for i, want := range r.Table.of(engine) {
 		got, trace, err := r.outcome(t.Context(), at(t, w, levels[i]))
 		if err != nil {
@@ -219,7 +219,7 @@ func (r Recipe) breaks(t *testing.T, engine string) {
 
 // holds runs every schedule and every fault within the bound.
 func (r Recipe) holds(t *testing.T, s Side) {
-	w := s.workflow(t, r.isOnerow(s))
+	w := s.workflow(t)
 	for _, level := range levels[:2] {
 		one := at(t, w, level)
 		race := r.race(one, s.Calls)
@@ -238,5 +238,3 @@ func (r Recipe) holds(t *testing.T, s Side) {
 		t.Logf("%s: holds in %d schedules and at %d fault points", level, report.Schedules, faults.FaultPoints)
 	}
 }
-
-func (r Recipe) isOnerow(s Side) bool { return &s.Calls[0] == &r.Onerow.Calls[0] }

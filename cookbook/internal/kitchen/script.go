@@ -66,11 +66,10 @@ func script(t *testing.T, file string, s Side) {
 		}
 		steps++
 		where := fmt.Sprintf("%s:%d: %s", file, i+1, line)
-		switch {
-		case query == "":
+		if query == "" {
 			who.want(t, where, want)
 			waiting--
-		default:
+		} else {
 			who.send(t.Context(), strings.TrimSuffix(query, ";"))
 			if want == "waits" {
 				dbtest.AwaitLock(t, db)
