@@ -9,7 +9,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// Solution marks the event and does its work in one commit, and does no work that is older than what is there.
+// Solution marks the event and does its work in one commit, and does no work that is older than what is
+// there.
 func Solution(ctx context.Context, db *sql.DB, e Event) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {

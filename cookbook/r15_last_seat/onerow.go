@@ -8,7 +8,8 @@ import (
 	"github.com/onerow/onerow/idempotency"
 )
 
-// Onerow keeps the request's key in the same commit. An error takes the key back, so a customer may try again.
+// Onerow keeps the request's key in the same commit. An error takes the key back, so a customer may try
+// again.
 func Onerow(ctx context.Context, db *sql.DB, request string) error {
 	keys, err := idempotency.New(idempotency.Config{})
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// Solution writes the request's id first. On a repetition a duplicate means: that was me, and it was committed.
+// Solution writes the request's id first. On a repetition a duplicate means: that was me, and it was
+// committed.
 func Solution(ctx context.Context, db *sql.DB, request string) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // crash is what is there when a process has died, and what the next call is told.
 type crash struct{ left, next string }
 
-// witness sees a run of crashtest: each Setup begins a visit, and the second call of a visit is the one after the
-// crash.
+// witness sees a run of crashtest: each Setup begins a visit, and the second call of a visit is the one
+// after the crash.
 type witness struct {
 	mu     sync.Mutex
 	db     *sql.DB
@@ -83,8 +83,8 @@ func (o *witness) left(ctx context.Context) (string, error) {
 	return strings.Join(parts, ", "), nil
 }
 
-// crashes writes, for the plain solution, what a process that dies behind each statement leaves, and what the next
-// call makes of it.
+// crashes writes, for the plain solution, what a process that dies behind each statement leaves, and what
+// the next call makes of it.
 func (r Recipe) crashes(t *testing.T) {
 	w := r.Solution.workflow(t)
 	o := &witness{db: dbtest.OpenDSN(t, w.DSN), tables: w.Empty, seen: map[int]crash{}}
@@ -131,7 +131,8 @@ func without(but ...crashtest.Fault) (list []crashtest.Fault) {
 	return list
 }
 
-// costs writes how many round trips each of the three makes for one call, and how many rows and gaps it has locked.
+// costs writes how many round trips each of the three makes for one call, and how many rows and gaps it
+// has locked.
 func (r Recipe) costs(t *testing.T, engine string) {
 	var b strings.Builder
 	b.WriteString("         | round trips | locked rows and gaps\n")

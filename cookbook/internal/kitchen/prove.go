@@ -73,8 +73,9 @@ func execAll(ctx context.Context, db *sql.DB, list []string) error {
 	return nil
 }
 
-// fresh is the workflow on tables that are made anew for each run. Rows that were only deleted stay for a while,
-// and InnoDB locks them instead of the gap where they are missing: a schedule would come out otherwise now and then.
+// fresh is the workflow on tables that are made anew for each run. Rows that were only deleted stay for a
+// while, and InnoDB locks them instead of the gap where they are missing: a schedule would come out
+// otherwise now and then.
 func fresh(w crashtest.Workflow) crashtest.Workflow {
 	rows, names := w.Setup, w.Empty
 	w.Empty = nil
@@ -149,8 +150,8 @@ func (r Recipe) race(w crashtest.Workflow, calls []Call) crashtest.Race {
 	return race
 }
 
-// refusals are what a server says to a transaction that it undoes: deadlock, lock wait timeout, a row that has
-// changed since the transaction's snapshot.
+// refusals are what a server says to a transaction that it undoes: deadlock, lock wait timeout, a row that
+// has changed since the transaction's snapshot.
 func refusals(err error) bool {
 	server, ok := errors.AsType[*mysql.MySQLError](err)
 	return ok && (server.Number == 1213 || server.Number == 1205 || server.Number == 1020)

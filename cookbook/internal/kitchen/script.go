@@ -16,15 +16,16 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// A script is solution.sql: each statement ends a line, with who sends it and what it is answered in a comment.
+// A script is solution.sql: each statement ends a line, with who sends it and what it is answered in a
+// comment.
 //
 //	INSERT INTO account (email) VALUES ('ann@example.com');  -- A: 1 row
 //	INSERT INTO account (email) VALUES ('ann@example.com');  -- B: waits
 //	COMMIT;                                                  -- A: ok
 //	-- B: error 1062
 //
-// The answers are ok, a number of rows, an error's number, the values that were read (= 7, 'ann'), or waits; the last
-// line is the answer to a statement that waited.
+// The answers are ok, a number of rows, an error's number, the values that were read (= 7, 'ann'), or
+// waits; the last line is the answer to a statement that waited.
 
 // session is one of the two.
 type session struct {
