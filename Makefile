@@ -148,7 +148,7 @@ NEXT_GO := go1.27.0
 print-next-go:
 	@echo $(NEXT_GO)
 next-go: ## vet all modules with the next Go, which compiles them, and build the root
-	for module in . proof examples examples/layers bench site; do GOTOOLCHAIN=$(NEXT_GO) go vet -C $$module ./...; done
+	for module in . proof examples examples/layers bench site cookbook; do GOTOOLCHAIN=$(NEXT_GO) go vet -C $$module ./...; done
 	GOTOOLCHAIN=$(NEXT_GO) go build -o /dev/null ./...
 
 lint: ## gofmt, comments of at most 110 columns, and golangci-lint, the version that scripts/get-lint pins
