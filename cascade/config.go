@@ -16,8 +16,9 @@ import (
 
 // Assets deletes external assets, files or objects, by the names that the plan's asset columns hold.
 type Assets interface {
-	// Delete deletes what is there of at most 100 names: a missing asset is no error. The rows that name them
-	// are there, and can go, as a rehearsal has shown; they go afterwards. It should return soon after ctx ends.
+	// Delete deletes what is there of at most 100 names: a missing asset is no error. The rows that name
+	// them are there, and can go, as a rehearsal has shown; they go afterwards. It should return soon after
+	// ctx ends.
 	Delete(ctx context.Context, names []string) error
 }
 

@@ -120,8 +120,8 @@ type finding struct{ pkg, test string }
 // attempt is tests of one package that are run on a mutant.
 type attempt struct{ pkg, which, pattern string }
 
-// attempts begin with the tests that first, a pattern, names, go on with those that have found others, the last
-// finder before all, and end with explorations, which take the longest.
+// attempts begin with the tests that first, a pattern, names, go on with those that have found others, the
+// last finder before all, and end with explorations, which take the longest.
 func attempts(pkgs, first string, known []finding) (list []attempt) {
 	all := strings.Fields(pkgs)
 	if first != "" {

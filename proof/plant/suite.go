@@ -54,7 +54,8 @@ func compileTests(ctx context.Context, garden, pkgs, name string) (suite, error)
 	return s, nil
 }
 
-// run runs those tests that a pattern chooses, with run or skip, until one fails, on all servers side by side.
+// run runs those tests that a pattern chooses, with run or skip, until one fails, on all servers side by
+// side.
 func (s suite) run(ctx context.Context, servers []*server, which, pattern string) []ending {
 	ends := make([]ending, len(servers))
 	var all sync.WaitGroup

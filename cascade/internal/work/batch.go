@@ -154,8 +154,8 @@ func unchanged(locked map[rowkey.Key]graph.Row, seen []graph.Row) []graph.Row {
 const maxRounds = 16
 
 // dropGroup deletes, or detaches, the locked rows of a group, with their leaves, of which the batch may still
-// have so many. If the rows are checked, those that still have children stay. If the limit is reached they all
-// stay.
+// have so many. If the rows are checked, those that still have children stay. If the limit is reached they
+// all stay.
 func (e *eraser) dropGroup(ctx context.Context, tx *onerow.Tx, s *graph.Source, rows []graph.Row, checked bool, left *int64, t Tally, out *outcome) (full bool, err error) {
 	if s.Edge.Detach {
 		return false, e.detachRows(ctx, tx, s, rows, t, out)
