@@ -5,7 +5,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/usage"
 )
 
-// A flag that may be left out is a pointer to one of these. OrZero is its value, or none.
+// OrZero is the value of a flag that may be left out, which is a pointer; zero where it was not given.
 func OrZero[T any](flag *T) (value T) {
 	if flag != nil {
 		value = *flag
