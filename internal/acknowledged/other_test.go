@@ -28,8 +28,8 @@ var notSQL = map[string]map[string]string{
 		"name": "address",
 	},
 	"cascade/inspect": {
-		"name":   "names prefix resource encodedID Name OrphanOptions.Table Prefix",
-		"answer": "Tables Capped Detached CappedDetached Kind Table ID Key Columns Resource Values ReportOnly Unindexed Why",
+		"name":   "resource encodedID OrphanOptions.Table",
+		"answer": "Tables Capped Detached CappedDetached Table ID Key Columns Resource Values ReportOnly Why",
 		"page":   "After",
 	},
 	"cascade/page": {
@@ -49,7 +49,7 @@ var notSQL = map[string]map[string]string{
 		"name":   "Empty Generated Ignore Name Refs Sets Tables",
 		"word":   "Without schedule",
 		"server": "DSN", // of a test, read by the driver
-		"answer": "Diff Engine Fault Isolation Kind Reason Schedule Table Workflow Statement.SQL",
+		"answer": "Answers Args Columns Copy Diff Engine Err Fault Isolation Kind Note Reason Rows SQL Schedule Table WaitsFor Workflow",
 	},
 	"flow": {
 		"name":   "Flow RequestID Stage flow id name requestID step stepID",
