@@ -33,8 +33,8 @@ type Step struct {
 	SQL     string
 	Args    []string
 
-	// What its caller heard: the rows that were read, how many rows were changed (-1: nothing was said), or
-	// the error.
+	// Columns, Rows, Changed and Err are what its caller heard: the rows that were read, how many rows were
+	// changed (-1: nothing was said), or the error.
 	Columns []string
 	Rows    [][]string
 	Changed int64
@@ -71,12 +71,8 @@ func ShortestRace(ctx context.Context, r Race) (trace Trace, report RaceReport, 
 }
 
 func (x *racer) shortest(ctx context.Context, report *RaceReport) (Trace, error) {
-	err := x.exploreRace(ctx, report)
-	failures, failed := errors.AsType[*Failures](err)
-	switch {
-	case err == nil:
-		return Trace{}, ErrSurvives
-	case !failed:
+	failures, err := failuresOf(x.exploreRace(ctx, report))
+	if err != nil {
 		return Trace{}, err
 	}
 	slices.SortStableFunc(failures.List, func(a, b *Failure) int {
@@ -93,6 +89,17 @@ func (x *racer) shortest(ctx context.Context, report *RaceReport) (Trace, error)
 		}
 	}
 	return Trace{}, fmt.Errorf("%s failed, and none of them again", count(len(failures.List), "schedule"))
+}
+
+// failuresOf is what an exploration has found; none is ErrSurvives.
+func failuresOf(err error) (*Failures, error) {
+	if err == nil {
+		return nil, ErrSurvives
+	}
+	if failures, failed := errors.AsType[*Failures](err); failed {
+		return failures, nil
+	}
+	return nil, err
 }
 
 // recorded runs a schedule and returns what happened, if it came out as chosen and failed.
@@ -157,12 +164,8 @@ func ShortestFault(ctx context.Context, w Workflow) (trace Trace, report Report,
 }
 
 func (x *explorer) shortestFault(ctx context.Context, report *Report) (Trace, error) {
-	err := x.explore(ctx, report)
-	failures, failed := errors.AsType[*Failures](err)
-	switch {
-	case err == nil:
-		return Trace{}, ErrSurvives
-	case !failed:
+	failures, err := failuresOf(x.explore(ctx, report))
+	if err != nil {
 		return Trace{}, err
 	}
 	x.record(true)

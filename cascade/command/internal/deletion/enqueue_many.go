@@ -100,8 +100,9 @@ func newSelection(ctx context.Context, db onerow.DB, plan schema.Plan, node sche
 	return s, nil
 }
 
-// pages calls fn with the rows, a page after the other. The statement is sent once and read as it comes, so
-// that every row is looked at once and none that appears meanwhile. Nothing is locked.
+// pages calls fn with the rows, a page after the other. The statement is sent once, so that every row is
+// looked at once and none that appears meanwhile; the server may put the keys into a temporary table first.
+// Nothing is locked.
 func (s selection) pages(ctx context.Context, db onerow.DB, fn func([]queue.Deletion) error) error {
 	var page []queue.Deletion
 	seen := map[string]bool{} // in the page
