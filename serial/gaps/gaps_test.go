@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/serial"
 	"github.com/onerow/onerow/serial/gaps"
 )
 
@@ -14,6 +15,7 @@ import (
 func TestGaps(t *testing.T) {
 	db, _ := open(t)
 	ctx := t.Context()
+	must(must(serial.New("beside", serial.First(25))).Claim(ctx, db, "a", 20)) // its numbers are nobody else's
 	for i, c := range []struct {
 		do   string
 		want []gaps.Finding

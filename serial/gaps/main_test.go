@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
-	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/serial"
 	"github.com/onerow/onerow/serial/gaps"
 )
@@ -21,9 +20,7 @@ func open(t testing.TB, opts ...dbtest.Option) (*sql.DB, string) {
 	t.Helper()
 	dsn := dbtest.DSN(t, opts...)
 	db := dbtest.OpenDSN(t, dsn)
-	if err := migrations.Up(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Toolkit(t, db, "onerow_serial")
 	dbtest.Exec(t, db, `CREATE TABLE postcard (id VARCHAR(64) PRIMARY KEY, campaign VARCHAR(64) NOT NULL, from_no BIGINT NULL, to_no BIGINT NULL,
 		voided_at DATETIME(6) NULL) ENGINE=InnoDB`)
 	return db, dsn
