@@ -13,7 +13,6 @@ import (
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
-	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -68,9 +67,7 @@ const (
 
 func plantOffice(t testing.TB, db *sql.DB) {
 	t.Helper()
-	if err := migrations.Up(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Toolkit(t, db, dbtest.OfQueue()...)
 	for _, stmt := range officeDDL {
 		dbtest.Exec(t, db, stmt)
 	}

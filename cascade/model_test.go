@@ -21,7 +21,6 @@ import (
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/schematest"
-	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/discover"
 	"github.com/onerow/onerow/schema/live"
@@ -66,9 +65,7 @@ func TestModelRandomSchemas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db := dbtest.Open(t, opts...)
-			if err := migrations.Up(t.Context(), db); err != nil {
-				t.Fatal(err)
-			}
+			dbtest.Toolkit(t, db, dbtest.OfQueue()...)
 			for i := next.Add(1) - 1; i < schemas && !t.Failed(); i = next.Add(1) - 1 {
 				w := schematest.Generate(first + i)
 				m := &modelled{T: t, db: db, w: w, r: rand.New(rand.NewPCG(w.Seed, 7))} //nolint:gosec // to be repeated

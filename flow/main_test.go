@@ -8,7 +8,6 @@ import (
 	"github.com/onerow/onerow/flow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
-	"github.com/onerow/onerow/migrations"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -20,9 +19,7 @@ func open(t testing.TB, opts ...dbtest.Option) (*sql.DB, string) {
 	t.Helper()
 	dsn := dbtest.DSN(t, opts...)
 	db := dbtest.OpenDSN(t, dsn)
-	if err := migrations.Up(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Toolkit(t, db, "onerow_flow")
 	dbtest.Exec(t, db, "CREATE TABLE cart (id BIGINT PRIMARY KEY, total BIGINT NOT NULL, version BIGINT NOT NULL) ENGINE=InnoDB")
 	dbtest.Exec(t, db, "INSERT INTO cart VALUES (42, 0, 1)")
 	return db, dsn

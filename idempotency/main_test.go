@@ -13,7 +13,6 @@ import (
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
-	"github.com/onerow/onerow/migrations"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -46,9 +45,7 @@ func open(t testing.TB, opts ...dbtest.Option) (*sql.DB, string) {
 	t.Helper()
 	dsn := dbtest.DSN(t, opts...)
 	db := dbtest.OpenDSN(t, dsn)
-	if err := migrations.Up(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Toolkit(t, db, "onerow_key", "onerow_admission")
 	dbtest.Exec(t, db, "CREATE TABLE charge (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, amount INT NOT NULL) ENGINE=InnoDB")
 	dbtest.Exec(t, db, "CREATE TABLE account (id BIGINT NOT NULL PRIMARY KEY, balance INT NOT NULL) ENGINE=InnoDB")
 	dbtest.Exec(t, db, "INSERT INTO account (id, balance) VALUES (1, 0)")

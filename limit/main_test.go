@@ -11,7 +11,6 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/limit"
-	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
@@ -86,9 +85,7 @@ func open(t testing.TB, opts ...dbtest.Option) (*sql.DB, string) {
 	t.Helper()
 	dsn := dbtest.DSN(t, opts...)
 	db := dbtest.OpenDSN(t, dsn)
-	if err := migrations.Up(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Toolkit(t, db, append(dbtest.OfQueue(), "onerow_limit", "onerow_reservation")...)
 	for _, stmt := range append(plan.DDL(), "CREATE TABLE user (id BIGINT PRIMARY KEY, files BIGINT NULL, bytes BIGINT NULL, notes BIGINT NULL) ENGINE=InnoDB") {
 		dbtest.Exec(t, db, stmt)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
-	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/schema"
 )
@@ -56,9 +55,7 @@ func open(t testing.TB, o order, opts ...dbtest.Option) (*sql.DB, string) {
 	t.Helper()
 	dsn := dbtest.DSN(t, opts...)
 	db := dbtest.OpenDSN(t, dsn)
-	if err := migrations.Up(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Toolkit(t, db, dbtest.OfQueue()...)
 	for _, stmt := range append(o.plan().DDL(), "CREATE TABLE user (id BIGINT PRIMARY KEY, projects INT NULL) ENGINE=InnoDB") {
 		dbtest.Exec(t, db, stmt)
 	}

@@ -22,6 +22,7 @@ func forCluster(t testing.TB, db *sql.DB) schema.Plan {
 	t.Helper()
 	p := plan()
 	p.Cluster = true
+	dbtest.Toolkit(t, db, "onerow_") // Verify asks for all
 	var differs *live.VerifyError
 	if err := live.Verify(t.Context(), db, p); !errors.As(err, &differs) || len(differs.Differences) != 4 {
 		t.Fatalf("the guards of two parents and their archives are not asked for: %v", err)

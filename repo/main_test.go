@@ -9,7 +9,6 @@ import (
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/ident"
-	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
@@ -109,9 +108,7 @@ func newReposOf(t testing.TB, plan schema.Plan) repos {
 // makeTables puts the toolkit's tables and the plan's into a schema.
 func makeTables(t testing.TB, db *sql.DB) {
 	t.Helper()
-	if err := migrations.Up(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Toolkit(t, db, dbtest.OfQueue()...)
 	for _, stmt := range plan().DDL() {
 		if _, err := db.ExecContext(t.Context(), stmt); err != nil {
 			t.Fatal(err)

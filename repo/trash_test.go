@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cascade/recover"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
@@ -35,6 +36,7 @@ func keeping(t *testing.T, db *sql.DB) (schema.Plan, func() int64) {
 	for _, statement := range must(cat.TrashDDL(p)) {
 		must(db.ExecContext(t.Context(), statement))
 	}
+	dbtest.Toolkit(t, db, "onerow_") // Verify asks for all
 	if err := live.Verify(t.Context(), db, p); err != nil {
 		t.Fatal(err)
 	}

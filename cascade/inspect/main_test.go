@@ -10,7 +10,6 @@ import (
 	"github.com/onerow/onerow/cascade/internal/foresttest"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
-	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -22,9 +21,7 @@ var forest = foresttest.Plan()
 func openWith(t testing.TB, stmts ...string) *sql.DB {
 	t.Helper()
 	db := dbtest.Open(t)
-	if err := migrations.Up(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Toolkit(t, db, dbtest.OfQueue()...)
 	for _, stmt := range stmts {
 		dbtest.Exec(t, db, stmt)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
-	"github.com/onerow/onerow/migrations"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -39,9 +38,7 @@ func open(t testing.TB, opts ...dbtest.Option) *sql.DB {
 func migrated(t testing.TB, dsn string) *sql.DB {
 	t.Helper()
 	db := dbtest.OpenDSN(t, dsn)
-	if err := migrations.Up(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Toolkit(t, db, dbtest.OfQueue()...)
 	return db
 }
 

@@ -19,7 +19,6 @@ import (
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/idempotency/httpkey"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
-	"github.com/onerow/onerow/migrations"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -104,9 +103,7 @@ func open(t testing.TB, opts ...dbtest.Option) (*sql.DB, string) {
 	dsn := dbtest.DSN(t, opts...)
 	db := dbtest.OpenDSN(t, dsn)
 	db.SetMaxOpenConns(12)
-	if err := migrations.Up(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Toolkit(t, db, "onerow_key", "onerow_admission")
 	if _, err := db.ExecContext(t.Context(), "CREATE TABLE effect (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(300) NOT NULL) ENGINE=InnoDB"); err != nil {
 		t.Fatal(err)
 	}

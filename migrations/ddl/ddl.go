@@ -20,6 +20,7 @@ var FS embed.FS
 // Table is a table as its migration makes it.
 type Table struct {
 	Name    string
+	SQL     string // its CREATE TABLE IF NOT EXISTS
 	Columns []Column
 	Indexes []Index
 }
@@ -47,14 +48,16 @@ var Tables = sync.OnceValue(func() (all []Table) {
 			panic(err)
 		}
 		for _, match := range create.FindAllStringSubmatch(string(text), -1) {
-			all = append(all, parse(match[1], match[2]))
+			made := parse(match[1], match[2])
+			made.SQL = match[0]
+			all = append(all, made)
 		}
 	}
 	return all
 })
 
 var (
-	create = regexp.MustCompile(`(?s)CREATE TABLE IF NOT EXISTS (\w+) \(\n(.*?)\n\) ENGINE`)
+	create = regexp.MustCompile(`(?s)CREATE TABLE IF NOT EXISTS (\w+) \(\n(.*?)\n\) ENGINE[^;]*`)
 	index  = regexp.MustCompile(`^(PRIMARY |UNIQUE )?KEY (\w+ )?\((.*)\)$`)
 )
 

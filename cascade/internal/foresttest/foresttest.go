@@ -16,7 +16,6 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/racetest"
-	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -76,9 +75,7 @@ func Open(t testing.TB, opts ...dbtest.Option) *sql.DB {
 // Plant makes the toolkit's tables and the forest's.
 func Plant(t testing.TB, db *sql.DB) {
 	t.Helper()
-	if err := migrations.Up(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Toolkit(t, db, dbtest.OfQueue()...)
 	for _, stmt := range Plan().DDL() {
 		dbtest.Exec(t, db, stmt)
 	}

@@ -4,7 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 	"testing"
+
+	"github.com/onerow/onerow/migrations/ddl"
 )
 
 // Exec runs a statement, which must succeed, and returns how many rows it has affected. db is a pool or a
@@ -54,4 +57,29 @@ func scan[T any](ctx context.Context, db interface {
 		return v, err
 	}
 	return v, rows.Err()
+}
+
+// OfQueue are the beginnings of the tables that repositories and workers write, for [Toolkit].
+func OfQueue() []string {
+	return []string{"onerow_request", "onerow_quota", "onerow_deletion", "onerow_job", "onerow_parked", "onerow_switch", "onerow_worker",
+		"onerow_trash", "onerow_action", "onerow_retention", "onerow_control", "onerow_plan"}
+}
+
+// Toolkit makes those of the toolkit's tables whose names begin with one of these, and an empty version table:
+// what migrations.Up makes, without what the test does not need. Tables are most of what a test asks of a server.
+func Toolkit(t testing.TB, db *sql.DB, prefixes ...string) {
+	t.Helper()
+	for _, prefix := range prefixes {
+		made := false
+		for _, table := range ddl.Tables() {
+			if strings.HasPrefix(table.Name, prefix) {
+				Exec(t, db, table.SQL)
+				made = true
+			}
+		}
+		if !made {
+			t.Fatalf("dbtest: the toolkit has no table %s…", prefix)
+		}
+	}
+	Exec(t, db, "CREATE TABLE IF NOT EXISTS onerow_goose_version (version_id BIGINT PRIMARY KEY) ENGINE=InnoDB")
 }
