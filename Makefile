@@ -19,9 +19,14 @@ OTHERS ?= $(PKG)
 LIBRARIES := . ./repo ./cascade ./cascade/queue ./cascade/inspect ./cascade/admin ./cascade/recover ./cascade/page ./cascade/prommetrics \
   ./cascade/blobassets ./cascade/internal/... ./onerowtest/... ./limit ./quota ./idempotency/... ./flow/... ./ordering ./serial ./schema/... ./migrations/... ./names \
   ./crashtest/... ./internal/sqltext ./internal/acknowledged ./internal/mysqlerr
+# What callers share, or has goroutines of its own: where the race detector may find something.
+RACED := . ./pool ./internal/guard ./internal/hosts ./repo ./cascade ./cascade/queue ./cascade/inspect ./cascade/recover ./cascade/page \
+  ./cascade/prommetrics ./cascade/internal/... ./limit ./quota ./idempotency/... ./flow ./ordering ./serial
 # The race detector would keep each process that ends waiting for a second.
 export GORACE ?= atexit_sleep_ms=10
-GOTEST := go test -count=1 -p $(P) -parallel 4 -timeout 30m $(if $(RUN),-run '$(RUN)')
+# VET= leaves go vet out, where make lint ran: it has the same checks. Without a build cache they take minutes.
+VET ?= 1
+GOTEST := go test -count=1 $(if $(VET),,-vet=off) -p $(P) -parallel 4 -timeout 30m $(if $(RUN),-run '$(RUN)')
 # The race detector doubles the time, and finds what Go code does whichever engine answers: make test-race has it, on one engine.
 # What keeps times is tested with clocks that differ, both ways; CLOCK=ahead has one, CLOCK= leaves them out.
 RACE ?=
@@ -48,7 +53,7 @@ no-demo:
 	@echo "there is no demo $(DEMO); DEMO is one of: $(DEMOS)" >&2; exit 2
 
 test: server $(if $(RACE),cc program) chromium withserver ## vet and all tests, on private servers
-	for module in $(MODULES); do go vet -C $$module $(PKG); done
+	$(if $(VET),for module in $(MODULES); do go vet -C $$module $(PKG); done)
 ifeq ($(RUN),)
 	@$(MAKE) -j3 test-others test-explore $(if $(filter ./...,$(PKG)),$(addprefix test-clock-,$(CLOCK)))
 else
@@ -73,8 +78,9 @@ endif
 # Explorations run one statement at a time, tens of thousands of them: the race detector has nothing to find there, and
 # would take most of the time.
 EXPLORE := Crash|Survives|Interleave|RandomSchemas
-# Those of them that test-explore runs.
+# Those of them that test-explore runs, and in which packages.
 EXPLORED ?= $(EXPLORE)
+EXPLORED_IN ?= $(PKG)
 # The longest begin first, and the command before them: one that begins last has a processor for itself at the end.
 LONGEST := ./cascade ./repo ./limit ./quota
 WITHSERVER = $(BIN)/withserver $(if $(ENGINE),-engine $(ENGINE)) $(if $(VERSION),-version $(VERSION))
@@ -84,7 +90,7 @@ in-modules = bash -uo pipefail -c "failed=0; for module in $(1); do cd $(CURDIR)
 test-others:
 	$(PRIVATELY) $(call in-modules,$(if $(filter ./...,$(OTHERS)),$(MODULES),.),$(GOTEST) $(RACE) -skip '$(EXPLORE)' \$$([[ \$$module != . || '$(OTHERS)' != ./... ]] || echo ./cascade/command $(LONGEST)) $(OTHERS))
 test-explore:
-	$(PRIVATELY) $(call in-modules,$(MODULES),$(CURDIR)/scripts/explorations '$(EXPLORED)' $(PKG) | xargs -r $(GOTEST) -run '$(EXPLORED)')
+	$(PRIVATELY) $(call in-modules,$(MODULES),$(CURDIR)/scripts/explorations '$(EXPLORED)' $(EXPLORED_IN) | xargs -r $(GOTEST) -run '$(EXPLORED)')
 
 # What keeps times, on a server whose clock is an hour ahead, then an hour behind. Crashes, histories and models take
 # long and know no times; zones, pages and costs do not depend on the clock.
@@ -147,9 +153,10 @@ nightly: ## what takes hours: explorations at each level on each engine, planted
 NEXT_GO := go1.27.0
 print-next-go:
 	@echo $(NEXT_GO)
-next-go: ## vet all modules with the next Go, which compiles them, and build the root
-	for module in . proof examples examples/layers bench site cookbook; do GOTOOLCHAIN=$(NEXT_GO) go vet -C $$module ./...; done
-	GOTOOLCHAIN=$(NEXT_GO) go build -o /dev/null ./...
+# All of it is make next-go NEXT_MODULES="proof bench site cookbook", which is make nightly's.
+NEXT_MODULES ?= . examples
+next-go: ## vet modules with the next Go, which compiles them, and build them
+	for module in $(NEXT_MODULES); do GOTOOLCHAIN=$(NEXT_GO) go vet -C $$module ./... && GOTOOLCHAIN=$(NEXT_GO) go build -C $$module -o /dev/null ./...; done
 
 lint: ## gofmt, comments of at most 110 columns, and golangci-lint, the version that scripts/get-lint pins
 	@unformatted=$$(git ls-files --cached --others --exclude-standard -- '*.go' | xargs -r gofmt -l); \
