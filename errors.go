@@ -3,6 +3,7 @@ package onerow
 import (
 	"errors"
 
+	"github.com/onerow/onerow/internal/answers"
 	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/internal/wire"
 )
@@ -44,7 +45,7 @@ var (
 
 	// ErrTooLarge means: a statement, with its values, is larger than what the server takes in one
 	// packet. The transaction was rolled back; to run it again is of no use.
-	ErrTooLarge = errors.New("onerow: the statement is larger than the server takes")
+	ErrTooLarge = answers.New(413, "the request is too large", "onerow: the statement is larger than the server takes")
 
 	// ErrNoTransaction means: the handle can neither begin a transaction nor is it one.
 	ErrNoTransaction = errors.New("onerow: the handle is no pool and no transaction")
@@ -52,14 +53,30 @@ var (
 	// ErrMoved is for a function that was given to [InTx], [InIdempotentTx] or [Alone]: others have changed
 	// what it read before it could write, or what refused its INSERT is gone. It is run again, as after a
 	// refusal by the server.
-	ErrMoved = errors.New("onerow: others changed the rows meanwhile")
+	ErrMoved = answers.New(503, "others are changing the same thing; try again", "onerow: others changed the rows meanwhile")
 
 	// ErrNotFound means: no row has this id, in neither table.
-	ErrNotFound = errors.New("onerow: no such row")
+	ErrNotFound = answers.New(404, "not found", "onerow: no such row")
 )
 
 // OutcomeUnknownError is the detail of [ErrOutcomeUnknown]. Its Err is what the driver answered to COMMIT.
 type OutcomeUnknownError = wire.OutcomeUnknownError
+
+// Answer says what the client of an HTTP API should get, while err itself is for the log: a status, and a
+// short text that names no table, id or statement. Where err wraps several errors of the toolkit, the
+// outermost one answers. An error that is none of the toolkit's is 500 and "internal error", nil 200 and "".
+func Answer(err error) (status int, text string) {
+	if err == nil {
+		return 200, ""
+	}
+	if known, ok := errors.AsType[interface {
+		error
+		Answer() (status int, text string)
+	}](err); ok {
+		return known.Answer()
+	}
+	return answers.Default()
+}
 
 // Retryable says whether the transaction in which err occurred may be run again
 // from its first statement: the server refused it, the connection was lost

@@ -27,6 +27,7 @@ const module = "github.com/onerow/onerow"
 // its own room: "x/..." is a room with all that is below x. What stands beside each other knows nothing of each other.
 var floors = [][]string{
 	// Texts, errors and keys: no database.
+	{"internal/answers"},
 	{"names", "migrations/ddl", "internal/mysqlerr", "internal/dbtext", "internal/exactjson", "internal/errtext", "internal/sqltext", "internal/plain", "internal/ident", "internal/key"},
 	{"internal/keytype", "internal/wire", "internal/node"},
 	// Transactions; then pools, whose sessions are guarded. A workflow links no pool.

@@ -43,11 +43,8 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("onerow: a statement of %d bytes cannot be sent, %s: %s; store less there, or raise the limit: %v", e.Size, limit, what, e.Err)
 }
 
-// Is makes errors.Is(err, ErrTooLarge) true.
-func (e *TooLargeError) Is(target error) bool { return target == ErrTooLarge }
-
-// Unwrap returns the driver's error.
-func (e *TooLargeError) Unwrap() error { return e.Err }
+// Unwrap returns [ErrTooLarge] and the driver's error.
+func (e *TooLargeError) Unwrap() []error { return []error{ErrTooLarge, e.Err} }
 
 // leastLarge is the size from which on a statement at which the connection was lost is looked at. No
 // server can be told to refuse less than leastLimit: what it calls too large there is its own answer.

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/answers"
 )
 
 var (
 	// ErrInvalidArgument means: a name or an id cannot be one.
-	ErrInvalidArgument = errors.New("flow: invalid argument")
+	ErrInvalidArgument = answers.Fault("flow: invalid argument")
 	// ErrOwned means: another request owns the stage. The detail is [*OwnedError].
 	ErrOwned = errors.New("flow: another request owns the stage")
 	// ErrLost means: the request does not own the stage any more, or never did; it should

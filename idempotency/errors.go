@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/onerow/onerow/internal/answers"
 )
 
 // A verb answers these errors beside those of package onerow. Those that concern a key have the detail
@@ -12,22 +14,22 @@ import (
 var (
 	// ErrBusy: the context ended while another call had the key; no function was run to its end, and the
 	// caller of Begin or Admit has not been let in.
-	ErrBusy = errors.New("idempotency: the key is busy")
+	ErrBusy = answers.New(409, "a request with this key is being worked on; try again", "idempotency: the key is busy")
 	// ErrInProgress: the work was begun in two steps and has not ended. The detail says by whom, since when,
 	// and when to ask again.
-	ErrInProgress = errors.New("idempotency: the key is in progress")
+	ErrInProgress = answers.New(409, "a request with this key is being worked on; try again later", "idempotency: the key is in progress")
 	// ErrMismatch: the key was used with another payload.
-	ErrMismatch = errors.New("idempotency: the key was used with another payload")
+	ErrMismatch = answers.New(422, "this key was used for another request", "idempotency: the key was used with another payload")
 	// ErrFailed: the work failed for good, now or earlier. The detail has the stored error.
 	ErrFailed = errors.New("idempotency: failed for good")
 	// ErrLost: the claim is not the holder's any more; nothing was changed.
-	ErrLost = errors.New("idempotency: the claim is lost")
+	ErrLost = answers.New(409, "another request with this key has taken over", "idempotency: the claim is lost")
 	// ErrCompletionLost: the work was done, its outcome could not be written.
-	ErrCompletionLost = errors.New("idempotency: the completion is lost")
+	ErrCompletionLost = answers.Fault("idempotency: the completion is lost")
 	// ErrTooLarge: the result does not fit and there are no references.
-	ErrTooLarge = errors.New("idempotency: the result is too large")
+	ErrTooLarge = answers.Fault("idempotency: the result is too large")
 	// ErrField: a message lacks a field that its key is made of, or cannot be hashed.
-	ErrField = errors.New("idempotency: no key can be made of the message")
+	ErrField = answers.New(400, "the request lacks what its key is made of", "idempotency: no key can be made of the message")
 	// ErrCodec: a result cannot be encoded as JSON, would not come back as it was, or cannot be decoded.
 	ErrCodec = errors.New("idempotency: the result cannot be encoded or decoded")
 	// ErrInvalid: a key has an empty or too long part, or a configuration or an option is invalid.

@@ -5,23 +5,24 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/onerow/onerow/internal/answers"
 	"github.com/onerow/onerow/internal/recount"
 )
 
 var (
 	// ErrLimit means: what was wanted does not fit below the owner's maximum, and nothing was written. It is
 	// an [*Error].
-	ErrLimit = errors.New("limit: reached")
+	ErrLimit = answers.New(422, "the limit is reached", "limit: reached")
 	// ErrUnknown means: the plan declares no limit of that name.
 	ErrUnknown = errors.New("limit: the plan has no such limit")
 	// ErrAmount means: an amount is negative, or larger than [MaxAmount]; or what an owner has, by other
 	// hands, sums up to more than three times as much.
-	ErrAmount = errors.New("limit: not an amount")
+	ErrAmount = answers.New(400, "not a valid amount", "limit: not an amount")
 	// ErrFollow means: [Rule.Take] was called in a transaction of its own outside of [Follow], and there is
 	// too little room, or it is not known.
 	ErrFollow = errors.New("limit: run what takes room in limit.Follow, which looks for more")
 	// ErrOtherReservation means: a reservation of that key holds another amount.
-	ErrOtherReservation = errors.New("limit: the reservation is for another amount")
+	ErrOtherReservation = answers.New(409, "the reservation is for another amount", "limit: the reservation is for another amount")
 )
 
 // MaxAmount is the largest amount of one row, and the largest maximum. An owner without a maximum has twice
@@ -54,8 +55,8 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Is says that it is an [ErrLimit].
-func (e *Error) Is(target error) bool { return target == ErrLimit } //nolint:errorlint // it is what Is is for
+// Unwrap returns [ErrLimit].
+func (e *Error) Unwrap() error { return ErrLimit }
 
 // short ends a transaction of a verb's own whose owner has too little room, or has not been counted: see
 // [Follow].

@@ -4,17 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/onerow/onerow/internal/answers"
 )
 
 var (
 	// ErrInvalid means that the text can never be a name. The detail is a *Error.
-	ErrInvalid = errors.New("names: name is invalid")
+	ErrInvalid = answers.New(400, "the name is not valid", "names: name is invalid")
 	// ErrEmpty means that nothing visible is left of the name. The detail is a *Error.
-	ErrEmpty = errors.New("names: name is empty")
+	ErrEmpty = answers.New(400, "the name is empty", "names: name is empty")
 	// ErrTooLong means that the name or its key has too many characters. The detail is a *Error.
-	ErrTooLong = errors.New("names: name is too long")
+	ErrTooLong = answers.New(400, "the name is too long", "names: name is too long")
 	// ErrTooManyCopies means that a copy number is not between 1 and MaxCopy.
-	ErrTooManyCopies = errors.New("names: too many copies")
+	ErrTooManyCopies = answers.New(409, "there are too many copies of this name", "names: too many copies")
 )
 
 // Error says what is wrong with a name. errors.Is finds the sentinel in Err.

@@ -11,6 +11,7 @@ import (
 	"reflect"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/answers"
 	"github.com/onerow/onerow/internal/errtext"
 )
 
@@ -21,7 +22,7 @@ type Cursor string
 
 // ErrInvalidCursor means: a cursor is not one that a page of this list returned: of this resource, owner,
 // state, Where and Sort, its bounds apart. (Those of lists by the id alone are of any owner and state.)
-var ErrInvalidCursor = errors.New("repo: not a cursor of this list")
+var ErrInvalidCursor = answers.New(400, "not a cursor of this list", "repo: not a cursor of this list")
 
 // cursor is the place behind a row, of which the statement has the value that the list is ordered by.
 func (r *untyped) cursor(l *listing, row reflect.Value, value sql.NullString) (Cursor, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/onerow/onerow/internal/answers"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -13,36 +14,37 @@ import (
 var (
 	// ErrNameTaken means: another active row of the owner has this name, in some
 	// spelling. errors.As with *[NameTakenError] says which.
-	ErrNameTaken = errors.New("repo: the name is taken")
+	ErrNameTaken = answers.New(409, "the name is taken", "repo: the name is taken")
 	// ErrGone means: the row that the request id once made has been deleted since, or given to another owner.
 	// It is never made again.
-	ErrGone = errors.New("repo: the row is gone")
+	ErrGone = answers.New(410, "what this request made is gone", "repo: the row is gone")
 	// ErrRequestMismatch means: this request id was used for something else.
-	ErrRequestMismatch = errors.New("repo: the request id was used with another payload")
+	ErrRequestMismatch = answers.New(422, "this request id was used for another request", "repo: the request id was used with another payload")
 	// ErrNotActive means: the row is archived; activate it first.
-	ErrNotActive = errors.New("repo: the row is archived")
+	ErrNotActive = answers.New(409, "it is archived; activate it first", "repo: the row is archived")
 	// ErrParentNotFound means: the row above does not exist, or is going.
-	ErrParentNotFound = errors.New("repo: the parent row does not exist")
+	ErrParentNotFound = answers.New(404, "what it belongs to was not found", "repo: the parent row does not exist")
 	// ErrTooLate means: the deletion can no longer be cancelled.
-	ErrTooLate = errors.New("repo: too late to cancel the deletion")
+	ErrTooLate = answers.New(409, "too late: the deletion has begun", "repo: too late to cancel the deletion")
 	// ErrParentArchived means: the row above is archived, and the plan does not let rows be made there. It
 	// is an ErrParentNotFound too.
-	ErrParentArchived error = parentError("repo: the parent row is archived")
+	ErrParentArchived error = parentError{answers.New(409, "what it belongs to is archived", "repo: the parent row is archived")}
 	// ErrConflict means: another unique index of the application's refused the row, or others kept moving it.
 	// errors.As with *[ConflictError] says which index, and who has the values.
-	ErrConflict = errors.New("repo: conflict")
+	ErrConflict = answers.New(409, "it conflicts with another one, or others changed it meanwhile", "repo: conflict")
 	// ErrNoFreeName means: no free copy number was found.
-	ErrNoFreeName = errors.New("repo: no free name")
+	ErrNoFreeName = answers.New(409, "there are too many copies of this name", "repo: no free name")
 	// ErrUnsupported means: the resource was not declared for this verb.
 	ErrUnsupported = errors.New("repo: not supported by the resource")
 )
 
 // parentError is an [ErrParentNotFound] of a kind, whose text contradicts that one's.
-type parentError string
+type parentError struct{ error }
 
-func (e parentError) Error() string { return string(e) }
-
+// Is makes it an ErrParentNotFound, which Unwrap does not: that one's answer is not this one's.
 func (e parentError) Is(target error) bool { return target == ErrParentNotFound }
+
+func (e parentError) Unwrap() error { return e.error }
 
 // NameTakenError is the detail of [ErrNameTaken].
 type NameTakenError struct {
@@ -127,7 +129,7 @@ func (e *IDReusedError) Error() string {
 func (e *IDReusedError) Unwrap() []error { return []error{ErrIDReused, e.Err} }
 
 // ErrInvalidFilter means: a value of Where, From or To is none that the column can have.
-var ErrInvalidFilter = errors.New("repo: not a value of the column")
+var ErrInvalidFilter = answers.New(400, "the filter has a value that cannot be", "repo: not a value of the column")
 
 // NoIndexError is the detail of [ErrUnsupported] where no index that the plan declares serves a list.
 type NoIndexError struct {

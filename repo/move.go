@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/answers"
 	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/schema"
@@ -14,7 +15,7 @@ import (
 
 // ErrBeingDeleted means: the row goes with a row above it, whose deletion has been committed, or an operator
 // has queued its cascade. It is an [ErrParentNotFound] too.
-var ErrBeingDeleted error = parentError("repo: the row is being deleted, with what is above it")
+var ErrBeingDeleted error = parentError{answers.New(409, "it is being deleted", "repo: the row is being deleted, with what is above it")}
 
 // Move gives an active row to another owner, puts it below another parent, or both:
 //

@@ -2,12 +2,12 @@ package repo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/answers"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/schema"
@@ -153,7 +153,7 @@ func (r *untyped) noOpenJob(ctx context.Context, tx *onerow.Tx, rows []openJob) 
 
 // ErrChildrenStoreOwner means: tables below store what a move would change, so that their rows would still
 // say where it was. errors.As with *[ChildrenError] names them.
-var ErrChildrenStoreOwner = errors.New("repo: rows below store the owner")
+var ErrChildrenStoreOwner = answers.New(409, "it cannot change its owner", "repo: rows below store the owner")
 
 // ChildrenError is the detail of [ErrChildrenStoreOwner].
 type ChildrenError struct {

@@ -2,18 +2,18 @@ package repo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/answers"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
 )
 
 // ErrOtherOwner means: a row was to be made, found or listed for another owner than the repository's, see
 // [Of.OwnedBy].
-var ErrOtherOwner = errors.New("repo: the repository is another owner's")
+var ErrOtherOwner = answers.New(403, "it belongs to somebody else", "repo: the repository is another owner's")
 
 // OwnedBy is the repository of one owner's rows, for callers that name a row by an id that came from outside:
 //

@@ -9,12 +9,13 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/internal/answers"
 	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/schema"
 )
 
 // ErrNoDeletion means: no deletion of that number was ever logged.
-var ErrNoDeletion = errors.New("repo: no such deletion")
+var ErrNoDeletion = answers.New(404, "no such deletion", "repo: no such deletion")
 
 // Restored is the answer of [Restore].
 type Restored struct {

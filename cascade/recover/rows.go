@@ -13,12 +13,13 @@ import (
 	"github.com/onerow/onerow/cascade/internal/restore"
 	"github.com/onerow/onerow/cascade/internal/trash"
 	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/internal/answers"
 	"github.com/onerow/onerow/schema"
 )
 
 // ErrNotKept means that nothing of a job is in the trash: its plan kept nothing, its time is over, or it has
 // come back already.
-var ErrNotKept = errors.New("cascade: nothing of the job is in the trash")
+var ErrNotKept = answers.New(410, "nothing of it was kept", "cascade: nothing of the job is in the trash")
 
 // Progress is how far a restore is.
 type Progress struct {

@@ -3,12 +3,10 @@ package main
 import (
 	"context"
 	"database/sql"
-	"errors"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/limit"
 	"github.com/onerow/onerow/migrations"
-	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/serial"
@@ -58,24 +56,4 @@ func (o *office) sell(ctx context.Context, tx *onerow.Tx, order string, show int
 	}
 	sold, err := o.tickets.Create(ctx, tx, Ticket{ShowID: show, Seat: seat, Number: number.Row.From}, repo.RequestID(order))
 	return sold.Row, err
-}
-
-// status says what the client of an API should be told of an error.
-func status(err error) int {
-	switch {
-	case errors.Is(err, repo.ErrNameTaken), errors.Is(err, repo.ErrConflict), errors.Is(err, repo.ErrParentArchived): // before ErrParentNotFound, which it is too
-		return 409
-	case errors.Is(err, repo.ErrGone):
-		return 410
-	case errors.Is(err, limit.ErrLimit), errors.Is(err, repo.ErrRequestMismatch), errors.Is(err, serial.ErrMismatch):
-		return 422
-	case errors.Is(err, names.ErrEmpty), errors.Is(err, names.ErrInvalid), errors.Is(err, names.ErrTooLong):
-		return 400
-	case errors.Is(err, onerow.ErrOutcomeUnknown): // send it again
-		return 503
-	case errors.Is(err, onerow.ErrNotFound), errors.Is(err, repo.ErrParentNotFound):
-		return 404
-	default:
-		return 500
-	}
 }

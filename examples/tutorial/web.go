@@ -4,9 +4,11 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"log"
 	"net/http"
 	"strconv"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/idempotency/httpkey"
 	"github.com/onerow/onerow/repo"
@@ -70,7 +72,9 @@ func id(r *http.Request) int64 {
 
 func answer(w http.ResponseWriter, row any, err error) {
 	if err != nil {
-		http.Error(w, err.Error(), status(err))
+		status, text := onerow.Answer(err)
+		log.Printf("%d: %v", status, err) // the client gets less
+		http.Error(w, text, status)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

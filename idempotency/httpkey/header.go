@@ -1,7 +1,6 @@
 package httpkey
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -9,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/answers"
 )
 
 // The headers of this package.
@@ -25,9 +25,9 @@ const (
 // What [ParseKey] answers.
 var (
 	// ErrKeyMissing: there is no Idempotency-Key.
-	ErrKeyMissing = errors.New("httpkey: the Idempotency-Key is missing")
+	ErrKeyMissing = answers.New(400, "the Idempotency-Key is missing", "httpkey: the Idempotency-Key is missing")
 	// ErrKeyMalformed: there is one, and it is not a key.
-	ErrKeyMalformed = errors.New("httpkey: the Idempotency-Key is malformed")
+	ErrKeyMalformed = answers.New(400, "the Idempotency-Key is not valid", "httpkey: the Idempotency-Key is malformed")
 )
 
 // ParseKey reads the Idempotency-Key of a request's headers. It takes

@@ -3,11 +3,11 @@ package keyadmin
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/answers"
 )
 
 // ListOptions say what List shows.
@@ -80,7 +80,7 @@ func entries(ctx context.Context, db onerow.DB, clauses string, args ...any) (li
 }
 
 // ErrNoKey means that there is no such key.
-var ErrNoKey = errors.New("keyadmin: no such key")
+var ErrNoKey = answers.New(404, "no such key", "keyadmin: no such key")
 
 // Find shows one key; [ErrNoKey] if there is no row. One statement.
 func Find(ctx context.Context, db onerow.DB, key idempotency.Key) (idempotency.Entry, error) {

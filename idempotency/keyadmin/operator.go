@@ -10,11 +10,12 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/answers"
 	"github.com/onerow/onerow/internal/dbtext"
 )
 
 // ErrChanged means that a key is not in the state that the operator saw. The detail is [ChangedError].
-var ErrChanged = errors.New("keyadmin: the key has changed since it was seen")
+var ErrChanged = answers.New(409, "the key has changed; look at it again", "keyadmin: the key has changed since it was seen")
 
 // ChangedError says what an operator saw, and what is there now.
 type ChangedError struct {

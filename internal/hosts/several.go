@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/onerow/onerow/internal/answers"
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
@@ -179,7 +180,7 @@ func (h *host) open(ctx context.Context, asks bool) (driver.Conn, Stay, error) {
 }
 
 // ErrNoHost means: none of the hosts of the data source name can be used now. Its text says of each why not.
-var ErrNoHost = errors.New("onerow: none of the hosts can be used")
+var ErrNoHost = answers.New(503, "the service is not available now; try again", "onerow: none of the hosts can be used")
 
 // noHost is an [ErrNoHost]: why each host that was tried cannot be used, in that order. The transaction may
 // run again if one of them may change.
@@ -188,9 +189,9 @@ type noHost struct{ why []error }
 func (e *noHost) Error() string {
 	return ErrNoHost.Error() + ": " + strings.ReplaceAll(errors.Join(e.why...).Error(), "\n", "; ")
 }
-func (e *noHost) Unwrap() []error { return e.why }
+func (e *noHost) Unwrap() []error { return append([]error{ErrNoHost}, e.why...) }
 func (e *noHost) Is(target error) bool {
-	return target == ErrNoHost || target == mysqlerr.ErrElsewhere && slices.ContainsFunc(e.why, mysqlerr.MayRunAgain)
+	return target == mysqlerr.ErrElsewhere && slices.ContainsFunc(e.why, mysqlerr.MayRunAgain)
 }
 
 // unusable is why a host that may be used later is not used.

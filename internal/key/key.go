@@ -8,18 +8,19 @@ package key
 
 import (
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/onerow/onerow/internal/answers"
 )
 
 // MaxLen is the length in bytes of the columns that hold encoded keys.
 const MaxLen = 512
 
 // ErrInvalid means: a value cannot be a key, or text is not an encoded key.
-var ErrInvalid = errors.New("onerow: not a key")
+var ErrInvalid = answers.New(400, "not a valid id", "onerow: not a key")
 
 // Encode writes the parts of a key as onerow.EncodeKey says.
 func Encode(parts ...any) (string, error) {

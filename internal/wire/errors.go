@@ -3,16 +3,18 @@ package wire
 import (
 	"errors"
 	"fmt"
+
+	"github.com/onerow/onerow/internal/answers"
 )
 
 // The errors that a transaction and a guarded session both make or look for. Package onerow has those that a
 // caller meets, and says what they mean.
 var (
-	ErrOutcomeUnknown = errors.New("onerow: the outcome of the transaction is unknown")
-	ErrTxPoisoned     = errors.New("onerow: the server has rolled this transaction back")
-	ErrNotUndone      = errors.New("onerow: what was written before cannot be taken back, roll the whole transaction back")
+	ErrOutcomeUnknown = answers.New(503, "the outcome is unknown; send the same request again", "onerow: the outcome of the transaction is unknown")
+	ErrTxPoisoned     = answers.Fault("onerow: the server has rolled this transaction back")
+	ErrNotUndone      = answers.Fault("onerow: what was written before cannot be taken back, roll the whole transaction back")
 	ErrEndsTx         = errors.New("onerow: the statement would end the transaction, and was not run")
-	ErrTxEnded        = errors.New("onerow: a statement has ended the transaction; what was written up to it may be committed")
+	ErrTxEnded        = answers.Fault("onerow: a statement has ended the transaction; what was written up to it may be committed")
 	ErrRowsOpen       = errors.New("onerow: the rows of another query of this transaction are still open; close them before the next statement")
 
 	// ErrLast marks the error of a statement that travelled with COMMIT: nothing was committed.
@@ -51,8 +53,5 @@ func (e *OutcomeUnknownError) Error() string {
 	return fmt.Sprintf("onerow: COMMIT was sent and not answered, the outcome is unknown; call again to find out: %v", e.Err)
 }
 
-// Is makes errors.Is(err, ErrOutcomeUnknown) true.
-func (e *OutcomeUnknownError) Is(target error) bool { return target == ErrOutcomeUnknown }
-
-// Unwrap returns the driver's error.
-func (e *OutcomeUnknownError) Unwrap() error { return e.Err }
+// Unwrap returns [ErrOutcomeUnknown] and the driver's error.
+func (e *OutcomeUnknownError) Unwrap() []error { return []error{ErrOutcomeUnknown, e.Err} }
