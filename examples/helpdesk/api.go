@@ -194,13 +194,12 @@ func (d *Desk) putAttachment(c call) (any, error) {
 
 // answer writes JSON; what went wrong here is for the log.
 func answer(w http.ResponseWriter, body any, err error, log *slog.Logger) {
-	status := http.StatusOK
+	status, text := answerOf(err)
 	if err != nil {
-		problem := map[string]any{"error": err.Error()}
-		switch status = statusOf(err); status {
+		problem := map[string]any{"error": text}
+		switch status {
 		case http.StatusInternalServerError:
 			log.Error("request", "error", err)
-			problem["error"] = "something went wrong here; the log has it"
 		case http.StatusInsufficientStorage:
 			var full *limit.Error
 			if errors.As(err, &full) {
@@ -216,28 +215,19 @@ func answer(w http.ResponseWriter, body any, err error, log *slog.Logger) {
 	}
 }
 
-// statusOf is what an error means to a client.
-func statusOf(err error) int {
-	for _, s := range []struct {
-		status int
-		of     []error
-	}{
-		{http.StatusInsufficientStorage, []error{limit.ErrLimit}},
-		{http.StatusBadRequest, []error{errInput, repo.ErrInvalidCursor, repo.ErrInvalidFilter, repo.ErrUnsupported}},
-		{http.StatusUnprocessableEntity, []error{repo.ErrRequestMismatch}},
-		{http.StatusGone, []error{repo.ErrGone}},
-		{http.StatusConflict, []error{repo.ErrNotActive, repo.ErrTooLate, repo.ErrParentArchived, repo.ErrConflict, repo.ErrNameTaken, repo.ErrBeingDeleted, limit.ErrOtherReservation}},
-		{http.StatusNotFound, []error{onerow.ErrNotFound, repo.ErrParentNotFound, quota.ErrNoOwner}},
-		{http.StatusServiceUnavailable, []error{onerow.ErrOutcomeUnknown}},
-	} {
-		for _, target := range s.of {
-			if errors.Is(err, target) {
-				return s.status
-			}
-		}
+// answerOf is what a client is told of an error: what the toolkit says, but for what means something else here.
+func answerOf(err error) (status int, text string) {
+	switch status, text = onerow.Answer(err); {
+	case errors.Is(err, limit.ErrLimit):
+		return http.StatusInsufficientStorage, text
+	case errors.Is(err, errInput):
+		return http.StatusBadRequest, err.Error()
+	case errors.Is(err, repo.ErrUnsupported):
+		return http.StatusBadRequest, "this is not possible here"
+	case errors.Is(err, quota.ErrNoOwner):
+		return http.StatusNotFound, "no such tenant"
+	case status == http.StatusInternalServerError && onerow.Retryable(err):
+		return http.StatusServiceUnavailable, "try again"
 	}
-	if onerow.Retryable(err) {
-		return http.StatusServiceUnavailable
-	}
-	return http.StatusInternalServerError
+	return status, text
 }

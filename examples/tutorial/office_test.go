@@ -72,7 +72,7 @@ func TestOffice(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := fmt.Sprintf("/shows/%d", show.ID)
-	call("POST", "/shows", "b", `{"organiser_id": 7, "title": "hamlet"}`, "Conflict")
+	call("POST", "/shows", "b", `{"organiser_id": 7, "title": "hamlet"}`, "Conflict the name is taken")
 	var macbeth Show
 	if err := json.Unmarshal([]byte(call("POST", "/shows", "c", `{"organiser_id": 7, "title": "Macbeth"}`, "OK")), &macbeth); err != nil {
 		t.Fatal(err)
