@@ -275,6 +275,40 @@ VALUES (?, 'project', ?, ?, 'ready', UTC_TIMESTAMP(6) - INTERVAL ? SECOND, UTC_T
 	}
 }
 
+// TestTogetherDrift: between two batches a table is made whose rows would go with a note's. What has no batch
+// yet is not deleted by what was known before.
+func TestTogetherDrift(t *testing.T) {
+	db := openForest(t)
+	for id := range int64(9) {
+		insert(t, db, "project_archive", map[string]any{"id": id + 1, "user_id": 7, "deletion_id": id + 1, "deleted_from": "active"})
+		for n := range int64(3) {
+			insert(t, db, "note", map[string]any{"id": 10*(id+1) + n, "project_id": id + 1})
+		}
+		dbtest.Exec(t, db, `INSERT INTO onerow_job (id, resource, resource_id, deletion_id, state, due_at, created_at)
+VALUES (?, 'project', ?, ?, 'ready', UTC_TIMESTAMP(6) - INTERVAL ? SECOND, UTC_TIMESTAMP(6))`, id+1, key(id+1), id+1, 100-id)
+	}
+	var w *Worker
+	once := false
+	w = quiet(t, worker(t, db, Config{ClaimJobs: 50, Batch: 10, Target: -1, OnEvent: func(e Event) {
+		if e.Ended == "" || once {
+			return
+		}
+		once = true
+		dbtest.Exec(t, db, "CREATE TABLE stranger (note_id BIGINT PRIMARY KEY, FOREIGN KEY (note_id) REFERENCES note (id) ON DELETE CASCADE) ENGINE=InnoDB")
+		dbtest.Exec(t, db, "INSERT INTO stranger SELECT id FROM note")
+		w.graphCache.read = time.Time{}
+	}}))
+	c, err := w.claim(t.Context(), 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := w.endSmallJobs(t.Context(), &c)
+	left := count(t, db, "SELECT COUNT(*) FROM note")
+	if n == 0 || n == 9 || left == 0 || count(t, db, "SELECT COUNT(*) FROM stranger") != left {
+		t.Errorf("%d have ended together, %d notes are left, %d strangers", n, left, count(t, db, "SELECT COUNT(*) FROM stranger"))
+	}
+}
+
 // TestTogetherStatements: a hundred empty jobs take as many statements as two.
 func TestTogetherStatements(t *testing.T) {
 	var takes []int
