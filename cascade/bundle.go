@@ -44,7 +44,8 @@ func (w *Worker) endSmallJobs(ctx context.Context, c *queue.Claim) (worked int) 
 	for _, resource := range slices.Sorted(maps.Keys(small)) {
 		size := maxBundledJobs
 		for rest := small[resource]; len(rest) > 1 && ctx.Err() == nil && (worked == 0 || time.Since(c.Looked) < w.cfg.Lease/3); {
-			// The governor may have waited for long: rows of a table that is new would be deleted with their parents.
+			// The governor may have waited for long: rows of a table that is new would be deleted with their
+			// parents.
 			if now, err := w.current(ctx); err != nil || now.Fingerprint != g.Fingerprint {
 				return worked
 			}

@@ -24,8 +24,9 @@ func (w *Worker) due(ctx context.Context, limit int) (queue.Claim, error) {
 
 // claim claims up to size due jobs of the plan's resources. It reads more candidates than it wants and takes
 // the longest-waiting job first, so none starves, and others at random, so that workers seldom want the same
-// ones. One statement when nothing is due, else 6, and 1 more for as many jobs that others hold. A claim
-// whose outcome stays unknown leaves jobs that are due again when the lease ends.
+// ones. sqlClaim of package queue decides. One statement when nothing is due, else 6, and 1 more for as many
+// jobs that others hold. A claim whose outcome stays unknown leaves jobs that are due again when the lease
+// ends.
 func (w *Worker) claim(ctx context.Context, size int) (queue.Claim, error) {
 	c, err := w.due(ctx, min(size*candidatesPerJob, max(maxCandidates, size)))
 	if err != nil {

@@ -20,9 +20,9 @@ import (
 	"github.com/onerow/onerow/schema/catalog"
 )
 
-// graphTTL is how long the catalog is taken for true: a hundred times as long as it took to
-// read it, if that is more, for in a database of thousands of tables it takes long, and all
-// jobs of the worker wait for it.
+// graphTTL is how long the catalog is taken for true: ten seconds, or a hundred times as long as the last
+// read took, whichever is longer. With thousands of tables a read takes long, and all jobs of the worker wait
+// for it.
 const (
 	graphTTL       = 10 * time.Second
 	graphTTLFactor = 100

@@ -79,8 +79,9 @@ const (
 	rareRenewal = 3 * time.Second
 )
 
-// Keep renews the lease once a third of it has passed. Reading goes on for long below deep
-// trees, without a batch. It waits as the governor says, too, which asks by its own clock.
+// Keep renews the lease once a third of it has passed, of a very short one after rareRenewal. Reading goes on
+// for long below deep trees, without a batch. It waits as the governor says, too, which asks by its own
+// clock.
 func (l *lease) Keep(ctx context.Context) error {
 	after := l.cfg.Lease / 3
 	if after < minRenewal {

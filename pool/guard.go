@@ -50,9 +50,9 @@ import (
 //
 // When the context of a call ends under a statement or COMMIT, the call returns at once, and the session that
 // waits on the server is killed over a new connection to the same host, within a second, by a goroutine for
-// which the pool's Close waits; that it could not be killed is told to mysql.Config.Logger. It is on pools of
-// [Open]: who opens connections another way knows what its server calls them. Behind a proxy it works if the
-// proxy answers CONNECTION_ID() and KILL as a server does.
+// which the pool's Close waits; that it could not be killed is told to mysql.Config.Logger. This is on pools
+// of [Open] only: who opens connections another way knows what its server calls them. Behind a proxy it works
+// if the proxy answers CONNECTION_ID() and KILL as a server does.
 //
 // On a member of a MySQL replication group, of which [onerow.Tx.Savepoint] says what is wrong there, no
 // SAVEPOINT is sent, whoever it comes from: the session remembers it. RELEASE forgets it, and ROLLBACK TO
@@ -60,7 +60,7 @@ import (
 // lost. So nested transactions of a query layer work as long as they do not have to be undone. What a stored
 // function or a trigger wrote is not seen, nor a SAVEPOINT in a stored procedure.
 //
-// It costs no further round trip, except for two: the first lock wait timeout of a session that is followed
+// Beside that savepoint it costs two round trips: the first lock wait timeout of a session that is followed
 // by anything else than ROLLBACK asks for innodb_rollback_on_timeout, and on MySQL the first SAVEPOINT of a
 // session asks whether the server is in a group.
 func Guard(c driver.Connector) driver.Connector { return guard.New(c) }

@@ -28,9 +28,9 @@ const (
 	setMode      = ` /*M! , SESSION sql_mode = REPLACE(@@sql_mode` + withoutEmpty + ` */`
 )
 
-// setUpTexts are the statements that set up a session of the configuration, in the ways in which it can be
-// done: what a server may not understand comes first. What the configuration says itself comes after what it
-// may choose, so it wins, and before what has to be so.
+// setUpTexts are alternatives that set up a session of the configuration, tried in order until the server
+// takes one. What the configuration says itself comes after what it may choose, so it wins, and before what
+// has to be so.
 func setUpTexts(cfg *mysql.Config) [][]string {
 	level, mode := hosts.SetIsolation, setMode
 	more, causal := "", setSyncWait+setBefore

@@ -85,7 +85,7 @@ func (r *untyped) copiedValues() (kept, named string) {
 }
 
 // moveAcross locks the row above, copies a locked row to the table of another state, removes it from its own,
-// and returns it as it is then. That each met one row is not counted: the look after them finds the row, and
+// and returns it as it is then. Affected rows are not counted: the read after them proves both writes, and
 // sees whether it is still in the first table (lockedRow.twin), for a transaction sees its own writes in any
 // snapshot.
 func (r *untyped) moveAcross(ctx context.Context, tx *onerow.Tx, h lockedRow, to schema.State, id any, move onerow.Stmt) (result, error) {

@@ -12,9 +12,9 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// sqlInsert makes the row: the unique index (owner, name key) decides. Its parameters: the id where the
-// application makes it, owner, parent (where it is not the owner), name, name key, stem key, copy number, the
-// application's own columns.
+// sqlInsert makes the row; what stands in braces is in statements.go. The unique index (owner, name key)
+// decides. Its parameters: the id where the application makes it, owner, parent (where it is not the owner),
+// name, name key, stem key, copy number, the application's own columns.
 const sqlInsert = `{inUTC}INSERT INTO {active} ({insert}, version, created_at, updated_at) VALUES ({inserted}, 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`
 
 // insertColumns are the columns whose values come with the statement.
@@ -26,8 +26,8 @@ func (r *untyped) insertColumns() (columns []string) {
 	return append(columns, r.updateColumns()...)
 }
 
-// insert makes the row, in one packet with BEGIN and COMMIT where nothing has to be looked at in between and
-// the session takes that. If it is refused there, and not for its name, the statements one by one find out
+// insert makes the row, in one packet with BEGIN and COMMIT where no statement needs an earlier answer and
+// the session takes packets. If it is refused there, and not for its name, the statements one by one find out
 // why, in another transaction. A COMMIT without an answer may be run again where a request id or an id of the
 // application's tells the row.
 func (r *untyped) insert(ctx context.Context, db onerow.DB, w newRow) (res result, err error) {
@@ -36,13 +36,13 @@ func (r *untyped) insert(ctx context.Context, db onerow.DB, w newRow) (res resul
 	var id int64
 	needsLook := r.makesIDs() || w.readsBack() || r.parent.Name != "" || len(r.references) > 0 || len(r.limits) > 0 || len(w.reserved) > 0
 	fits, packed := !needsLook, false
-	try := func(ctx context.Context, tx *onerow.Tx) (result, error) {
+	attempt := func(ctx context.Context, tx *onerow.Tx) (result, error) {
 		if packed = fits && tx.Together() && !tx.Joined(); packed {
 			return result{}, r.insertPacket(ctx, tx, w, &id)
 		}
 		return r.insertSteps(ctx, tx, w)
 	}
-	res, err = r.run(ctx, db, c, try)
+	res, err = r.run(ctx, db, c, attempt)
 	if err != nil && packed && !onerow.Retryable(err) && !errors.Is(err, onerow.ErrOutcomeUnknown) {
 		if w.request == nil && mysqlerr.Classify(err) == mysqlerr.Duplicate {
 			if taken := r.nameTaken(ctx, db, w, errors.Unwrap(err)); taken != nil {
@@ -51,7 +51,7 @@ func (r *untyped) insert(ctx context.Context, db onerow.DB, w newRow) (res resul
 		}
 		fits = false
 		first := err
-		res, err = r.run(ctx, db, c, try)
+		res, err = r.run(ctx, db, c, attempt)
 		err = packet.KeepUnknown(ctx, first, err)
 	}
 	if err == nil && packed {

@@ -87,8 +87,8 @@ const sqlWon = `SELECT id, resource, resource_id, deletion_id, token, failures,
   COALESCE((SELECT d.deleted_from FROM onerow_deletion AS d WHERE d.id = onerow_job.deletion_id), ''),
   COALESCE((SELECT p.fingerprint FROM onerow_job_plan AS p WHERE p.job_id = onerow_job.id), '') FROM onerow_job WHERE worker = ? AND state = 'running' AND id IN `
 
-// Take claims up to size of the due jobs, in the order of Due, of those that nobody holds, and keeps them
-// from others for the time of a lease: from now on, and from each [Claimed.Renew]. Five statements, and 1
+// Take claims up to size jobs that nobody holds, in the order of Due, and keeps them from others for the time
+// of a lease: from now on, and from each [Claimed.Renew]. Five statements, and 1
 // more for each further chunk that is tried because others hold all of the one before. A claim whose outcome
 // stays unknown leaves jobs that are due again when the lease ends, and so does the end of ctx.
 func (c *Claim) Take(ctx context.Context, db onerow.DB, worker string, lease time.Duration, size int) error {
@@ -151,8 +151,8 @@ func (c *Claim) take(ctx context.Context, db onerow.DB, lease time.Duration, siz
 }
 
 // sqlStillClaimed proves that jobs are the claim's and that nobody has claimed them before, by the primary
-// key, and holds their rows to the end of the batch. The batch deletes them, or fences them: on a cluster it
-// is a write that decides.
+// key, and holds their rows to the end of the batch. On a cluster this lock proves
+// nothing: there the batch's later DELETE or UPDATE of these rows decides.
 const sqlStillClaimed = `SELECT id FROM onerow_job FORCE INDEX (PRIMARY) WHERE worker = ? AND token = 1 AND state = 'running' AND id IN `
 
 // Lock locks those of the jobs that are the claim's still, and were never claimed before, and says which

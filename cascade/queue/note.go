@@ -20,8 +20,8 @@ const (
 
 // Note notes at the end of a batch what it has done: Tables and Detached of each job, which are of this batch
 // alone, are added to the job's counts. The transaction has renewed the lease of the job, or it has locked
-// jobs of one claim, see [Claim.Lock]. Those it notes as begun under the plan, too: it moves to the archive
-// which are [Done], and renews the leases of the others that it has begun. One statement if something was
+// jobs of one claim, see [Claim.Lock]. With a plan it also notes that they were begun under it, moves those
+// that are [Done] to the archive, and renews the leases of the others. One statement if something was
 // deleted, and one if something was detached; with a plan up to four more.
 func Note(ctx context.Context, tx *onerow.Tx, plan string, jobs ...Claimed) error {
 	if plan != "" {

@@ -215,7 +215,8 @@ func answer(w http.ResponseWriter, body any, err error, log *slog.Logger) {
 	}
 }
 
-// answerOf is what a client is told of an error: what the toolkit says, but for what means something else here.
+// answerOf is what a client is told of an error: what the toolkit says, but for what means something else
+// here.
 func answerOf(err error) (status int, text string) {
 	switch status, text = onerow.Answer(err); {
 	case errors.Is(err, limit.ErrLimit):

@@ -1,5 +1,5 @@
-// Package answers makes sentinel errors that carry what the client of an HTTP API is told: onerow.Answer finds
-// it. Statuses are numbers here, so that no package links net/http for them.
+// Package answers makes sentinel errors that carry what the client of an HTTP API is told: onerow.Answer
+// finds it. Statuses are numbers here, so that no package links net/http for them.
 //
 // Open this package when an error of the toolkit gets an answer.
 package answers

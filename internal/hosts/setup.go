@@ -12,9 +12,10 @@ import (
 	"github.com/onerow/onerow/internal/wire"
 )
 
-// The statements of [ReadCommitted], which all others begin with. One for both engines: MariaDB before 11.1
-// knows only tx_isolation, MySQL only transaction_isolation. Either reads what is in its own kind of comment.
-// Where those comments are not understood, by a proxy or by a later engine, it takes two.
+// What each set-up begins with; [ReadCommitted], for tests and proofs, sends nothing else. One for both
+// engines: MariaDB before 11.1 knows only tx_isolation, MySQL only transaction_isolation. Either reads what
+// is in its own kind of comment. Where those comments are not understood, by a proxy or by a later engine, it
+// takes two.
 const (
 	SetAutocommit    = `SET SESSION autocommit = 1`
 	SetIsolation     = `, SESSION /*!50701 transaction_isolation */ /*M! tx_isolation */ = 'READ-COMMITTED'`
@@ -31,10 +32,9 @@ func ReadCommitted(c driver.Connector) *Hosts {
 
 // SetUp is how each new session of a pool is set up.
 type SetUp struct {
-	// Texts are the statements, in the ways in which it can be done: what a server may not understand comes
-	// first.
+	// Texts are alternatives, each a list of statements, tried in order until the server takes one.
 	Texts [][]string
-	// Probes has it found out whether several statements may be sent at once, which a proxy may refuse.
+	// Probes: try whether several statements may be sent at once, which a proxy may refuse.
 	Probes bool
 	// Named says that the data source name asks for several statements at once.
 	Named bool

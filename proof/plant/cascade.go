@@ -12,7 +12,7 @@ var cascadeBugs = []bug{
 		`s.When + s.Key.In("", keys) + " FOR UPDATE"`, `s.Key.In("", keys) + " FOR UPDATE"`}}},
 	{"a row below several by one value is deleted twice", "./cascade", "SharedReference", []change{{"cascade/internal/graph/edge.go",
 		"if !cat.Unique(n.Tables[0].Name, declared.References) {", "if false {"}}},
-	{"a mark comes off a row that belongs to another one now", "./cascade", "TestMark$", []change{{"cascade/internal/trash/read.go",
+	{"a mark comes off a row that belongs to another one now", "./cascade", "TestMark$", []change{{"cascade/internal/trash/back.go",
 		`still = append(still, "t."+name+" <=> k."+name)`, `still = append(still, "t."+name+" <=> t."+name)`}}},
 	{"a mark is the time of the session's zone", "./cascade", "TestMark$", []change{{"cascade/internal/graph/mark.go",
 		`s.Now = "UTC_TIMESTAMP"`, `s.Now = "CURRENT_TIMESTAMP"`}}},

@@ -28,7 +28,7 @@ var restoreBugs = []bug{
 		"WHERE job_id = ? AND step < 0 AND step > ` + trash.StepEnded", "WHERE job_id = ? AND step > 0 AND step > ` + trash.StepEnded"}}},
 	{"report says of rows that are back only that they were deleted", "./cascade/command", "TestRestorePartial", []change{{"cascade/command/internal/operate/report.go",
 		"counted(\"deleted\", j.Tables, rows)", "counted(\"deleted\", j.Tables, references)"}}},
-	{"rows that come back by a second call are not counted", "./cascade/recover", "TestReportRestored", []change{{"cascade/internal/trash/read.go",
+	{"rows that come back by a second call are not counted", "./cascade/recover", "TestReportRestored", []change{{"cascade/internal/trash/back.go",
 		"kept_rows = kept_rows + VALUES(kept_rows)", "kept_rows = VALUES(kept_rows)"}}},
 	{"restore holds the job before it asks for its rights", "./cascade/command", "TestGrantsOfRestore", []change{{"cascade/command/internal/deletion/restore.go",
 		"if err := undo.MayRestore(ctx, db, plan); err != nil {", "if err := undo.MayRestore(ctx, db, plan); err != nil && c.Job < 0 {"}}},

@@ -26,8 +26,8 @@ func (l load) part(now, rest []group) load {
 // drop deletes a load in its order, with its assets and leaves, as far as nothing else is below its rows, and
 // says whether that ended the job. It takes as much at a time as the portions say.
 //
-// An asset cannot be brought back, and whether its row will go the database alone knows: something may be
-// below it that is parked or that a foreign key holds, a trigger may object. So a batch with assets is
+// An asset cannot be brought back, and only the database knows whether its row can be deleted: something may
+// be below it that is parked or that a foreign key holds, a trigger may object. So a batch with assets is
 // rehearsed in a transaction that is rolled back. Only assets of rows that went there are deleted, and then
 // only these rows are tried.
 func (p *pass) drop(ctx context.Context, l load) (done bool, err error) {

@@ -30,8 +30,8 @@ func (e *eraser) dropBelowRoots(ctx context.Context, tx *onerow.Tx, roots []int,
 }
 
 // dropFitting does so over one edge, for as many of the roots as it has room for, and says whether that was
-// all of them. Rows come along the index of the edge, parent by parent, so those of all parents that were
-// seen are whole, but the last one's; should they come in another order, half as many are tried next.
+// all of them. Rows come along the index of the edge, parent by parent, so every parent that was seen has all
+// its rows counted, except perhaps the last; should they come in another order, half as many are tried next.
 func (e *eraser) dropFitting(ctx context.Context, tx *onerow.Tx, s *graph.Source, roots []int, limit int64, tallies []Tally) (all bool, rows int64, err error) {
 	if s.Edge.Detach {
 		for _, i := range roots {

@@ -46,15 +46,15 @@ const sqlCountParked = `SELECT COALESCE(SUM(state = 'parked'), 0), COUNT(*) FROM
 
 // ParkedCounts is how many rows of a job are parked, and how many are parked or skipped.
 // In a transaction that holds the job's fence nobody changes them any more. A job that ends
-// has leftovers if any is parked; if all are fewer than the worker knows, an operator has
-// unparked one. One statement.
+// has leftovers if any is parked; a total below the worker's own means that an
+// operator has unparked one. One statement.
 func ParkedCounts(ctx context.Context, db onerow.DB, jobID int64) (parked, all int64, err error) {
 	err = onerow.QueryRow(ctx, db, sqlCountParked, []any{jobID}, &parked, &all)
 	return parked, all, err
 }
 
-// park parks a row, in a batch of its own, unless the job has MaxParked already: the job does not try it any
-// more.
+// park notes a row, in a batch of its own; the job skips the row from then on. With MaxParked rows parked
+// already, it fails with ErrParked, and the job is dead.
 func (r *run) park(ctx context.Context, t *graph.Table, key rowkey.Key, cause error) error {
 	encoded, err := t.Key.Encode(key)
 	if err != nil {

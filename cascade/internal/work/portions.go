@@ -9,7 +9,7 @@ type portions struct {
 	// batch deletes the leaves of all of its rows and then these, or as many leaves as fit;
 	// so its rows should have about as many as fit. A statement that looks for the leaves of many
 	// rows passes what was deleted below the first of them, which the server keeps for a
-	// while: were it for all rows each time, it would take longer from batch to batch.
+	// while. Looking below all rows each time would make every batch slower.
 	widths map[*graph.Node]int
 }
 

@@ -65,8 +65,9 @@ func OfQueue() []string {
 		"onerow_trash", "onerow_action", "onerow_retention", "onerow_control", "onerow_plan"}
 }
 
-// Toolkit makes those of the toolkit's tables whose names begin with one of these, and an empty version table:
-// what migrations.Up makes, without what the test does not need. Tables are most of what a test asks of a server.
+// Toolkit makes those of the toolkit's tables whose names begin with one of these, and an empty version
+// table: what migrations.Up makes, without what the test does not need. Tables are most of what a test asks
+// of a server.
 func Toolkit(t testing.TB, db *sql.DB, prefixes ...string) {
 	t.Helper()
 	for _, prefix := range prefixes {

@@ -10,11 +10,11 @@ import (
 	"github.com/onerow/onerow/cascade/internal/usage"
 )
 
-// The exit codes.
+// The exit codes, which cmd/cascade-worker promises.
 const (
-	ExitOK      = 0
-	exitFailure = 1
-	exitUsage   = 2
+	ExitOK      = 0 // done; help; the version; a worker that was told to stop
+	exitFailure = 1 // failed, or found something: [ErrReported]
+	exitUsage   = 2 // was called wrongly: what package usage has marked
 )
 
 // ErrReported says that what went wrong was the command's result and is printed already.

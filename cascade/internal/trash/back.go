@@ -143,8 +143,8 @@ func (s Step) MarkReturned(ctx context.Context, tx onerow.DB, t *graph.Table, st
 // sqlBackAgain follows sqlNote.
 const sqlBackAgain = ` ON DUPLICATE KEY UPDATE kept_rows = kept_rows + VALUES(kept_rows)`
 
-// NoteBack notes how many rows of steps are back: under the step with a minus, for as long as jobs are
-// remembered, for the step itself goes when it is purged. One statement, none without steps.
+// NoteBack notes how many rows of steps are back, under the negated number of the step: that stays as long as
+// the job does, and the step itself goes when it is purged. One statement, none without steps.
 func NoteBack(ctx context.Context, tx onerow.DB, steps []Step) error {
 	back := slices.Clone(steps)
 	for i := range back {
