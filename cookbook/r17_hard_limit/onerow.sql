@@ -1,0 +1,4 @@
+CREATE TABLE account (
+  id BIGINT PRIMARY KEY,
+  max_projects INT NOT NULL
+) ENGINE=InnoDB;

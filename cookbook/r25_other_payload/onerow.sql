@@ -1,0 +1,5 @@
+CREATE TABLE payment (
+  id BIGINT AUTO_INCREMENT PRIMARY KEY,
+  amount INT NOT NULL,
+  currency CHAR(3) NOT NULL
+) ENGINE=InnoDB;

@@ -1,0 +1,6 @@
+CREATE TABLE payment (
+  idempotency_key VARBINARY(64) PRIMARY KEY,
+  fingerprint BINARY(32) NOT NULL,
+  amount INT NOT NULL,
+  currency CHAR(3) NOT NULL
+) ENGINE=InnoDB;

@@ -1,0 +1,10 @@
+CREATE TABLE project (
+  id BIGINT PRIMARY KEY,
+  title VARCHAR(80) NOT NULL,
+  version INT NOT NULL
+) ENGINE=InnoDB;
+CREATE TABLE project_archive (
+  id BIGINT PRIMARY KEY,
+  title VARCHAR(80) NOT NULL,
+  version INT NOT NULL
+) ENGINE=InnoDB;

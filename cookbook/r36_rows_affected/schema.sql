@@ -1,0 +1,4 @@
+CREATE TABLE purchase (
+  id BIGINT PRIMARY KEY,
+  address VARCHAR(200) NOT NULL
+) ENGINE=InnoDB;
