@@ -36,7 +36,7 @@ ENGINE ?=
 VERSION ?=
 FUZZTIME ?= 15s
 
-.PHONY: no-demo cc program chromium faketime help demo test test-race test-others test-explore test-clock test-clock-ahead test-clock-behind test-shapes test-mysql test-mariadb-11 test-settings test-cookbook test-galera test-group test-cluster test-docker site release nightly lint fuzz bench bench-peers clean server withserver
+.PHONY: no-demo cc program chromium faketime help demo test test-race test-others test-explore test-clock test-clock-ahead test-clock-behind test-shapes test-mysql test-mariadb-11 test-settings test-cookbook test-galera test-group test-cluster test-docker languages site release nightly lint fuzz bench bench-peers clean server withserver
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -118,9 +118,12 @@ test-settings: server ## a few tests of each package under each setting that a s
 
 # A recipe fails where its naive code breaks no more, a solution does, or its page is not what was run.
 RECIPE ?=
-test-cookbook: server withserver ## the recipes, each proved on this engine; RECIPE=07 is one, ARGS=-update makes its files anew
+test-cookbook: server withserver languages ## the recipes, each proved on this engine; RECIPE=07 is one, ARGS=-update makes its files anew
 	go vet -C cookbook ./...
 	$(PRIVATELY) go test -C cookbook -count=1 -p $(P) -v ./r$(RECIPE)... $(ARGS)
+
+languages:
+	@scripts/get-languages
 
 # The tests start the nodes by themselves.
 test-galera: ## the tests of proof/cluster on three nodes of MariaDB Galera, which scripts/get-galera fetches

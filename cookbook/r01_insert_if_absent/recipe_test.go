@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/onerow/onerow/cookbook/internal/kitchen"
@@ -31,4 +32,13 @@ func found(call func(context.Context, *sql.DB, string) (int64, error)) kitchen.C
 		}
 		return err
 	}
+}
+
+// TestPrograms01: the solution in other languages.
+func TestPrograms01(t *testing.T) {
+	var emails []string
+	for i := range 200 {
+		emails = append(emails, fmt.Sprintf("u%d@example.com", i))
+	}
+	kitchen.Programs(t, kitchen.Side{Tables: "schema.sql"}, "account", emails, 200, "SELECT COUNT(*) FROM account", "200")
 }

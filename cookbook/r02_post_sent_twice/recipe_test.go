@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/onerow/onerow/cookbook/internal/kitchen"
@@ -51,4 +52,14 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: another amount: %v", name, err)
 		}
 	}
+}
+
+// TestPrograms02: the solution in other languages.
+func TestPrograms02(t *testing.T) {
+	arguments := []string{"30"}
+	for i := range 200 {
+		arguments = append(arguments, fmt.Sprint("key-", i))
+	}
+	kitchen.Programs(t, kitchen.Side{Tables: "schema.sql"}, "payment", arguments, 200,
+		"SELECT CONCAT((SELECT COUNT(*) FROM payment), ' ', COUNT(DISTINCT payment_id)) FROM request", "200 200")
 }

@@ -3,6 +3,7 @@ package r14
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"testing"
 
 	"github.com/onerow/onerow/cookbook/internal/kitchen"
@@ -27,4 +28,14 @@ func orders(call func(context.Context, *sql.DB, int64) error) []kitchen.Call {
 		func(ctx context.Context, db *sql.DB) error { return call(ctx, db, 1) },
 		func(ctx context.Context, db *sql.DB) error { return call(ctx, db, 2) },
 	}
+}
+
+// TestPrograms14: the solution in other languages.
+func TestPrograms14(t *testing.T) {
+	var orders []string
+	for i := range 200 {
+		orders = append(orders, fmt.Sprint(5000-7*i))
+	}
+	kitchen.Programs(t, kitchen.Side{Tables: "schema.sql", Setup: []string{"INSERT INTO series VALUES ('invoice', 0)"}}, "invoice", orders, 200,
+		"SELECT CONCAT(COUNT(*), ' ', MIN(no), ' ', MAX(no), ' ', COUNT(DISTINCT no)) FROM invoice", "200 1 200 200")
 }

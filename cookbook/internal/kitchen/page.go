@@ -93,16 +93,29 @@ func language(name string) string {
 		return "go"
 	case strings.HasSuffix(name, ".sql"):
 		return "sql"
+	case strings.HasSuffix(name, ".py"):
+		return "python"
+	case strings.HasSuffix(name, ".ts"):
+		return "typescript"
 	}
 	return "text"
 }
 
-// code is what a page shows of a file: of Go what comes behind the imports.
+// code is what a page shows of a file: of Go what comes behind the imports, of other languages the function.
 func code(name, text string) string {
-	if strings.HasSuffix(name, ".go") {
-		if _, behind, ok := strings.Cut(text, "\n)\n\n"); ok {
-			return behind
+	for ending, around := range map[string][2]string{".go": {"\n)\n\n", ""}, ".py": {"\n\n\n", "\n\n\ndef main"}, ".ts": {";\n\n", "\n\nconst db"}} {
+		if !strings.HasSuffix(name, ending) {
+			continue
 		}
+		_, behind, ok := strings.Cut(text, around[0])
+		if !ok {
+			return text
+		}
+		if around[1] != "" {
+			function, _, _ := strings.Cut(behind, around[1])
+			behind = strings.TrimPrefix(function, "const duplicate = 1062;\n\n") + "\n"
+		}
+		return behind
 	}
 	return text
 }
