@@ -21,14 +21,15 @@ func Solution(ctx context.Context, db *sql.DB, key string, p Payment) error {
 	if err != nil {
 		return fmt.Errorf("the fingerprint: %w", err)
 	}
-	print, first := sha256.Sum256(decoded), []byte(nil)
-	_, err = db.ExecContext(ctx, "INSERT INTO payment (idempotency_key, fingerprint, amount, currency) VALUES (?, ?, ?, ?)", key, print[:], p.Amount, p.Currency)
+	fingerprint := sha256.Sum256(decoded)
+	_, err = db.ExecContext(ctx, "INSERT INTO payment (idempotency_key, fingerprint, amount, currency) VALUES (?, ?, ?, ?)", key, fingerprint[:], p.Amount, p.Currency)
 	var server *mysql.MySQLError
 	if !errors.As(err, &server) || server.Number != 1062 {
 		return err
 	}
+	var first []byte
 	err = db.QueryRowContext(ctx, "SELECT fingerprint FROM payment WHERE idempotency_key = ?", key).Scan(&first)
-	if err == nil && !bytes.Equal(first, print[:]) {
+	if err == nil && !bytes.Equal(first, fingerprint[:]) {
 		err = ErrOtherPayload
 	}
 	return err

@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// Solution locks the project before it copies it. If it is not there, it was moved before, or
-// never existed.
+// Solution locks the project before it copies it. If it is not there, it was moved before, or never
+// existed.
 func Solution(ctx context.Context, db *sql.DB) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
