@@ -16,9 +16,10 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// Programs runs solution.py and solution.ts of the recipe's folder, each on tables of its own: one process, which
-// is killed when the first rows are in the table watched; then two at once. All get the same arguments. The two must
-// print the same lines, one for each argument that is no option of theirs, and the query must give want.
+// Programs runs solution.py and solution.ts of the recipe's folder, each on tables of its own: one process,
+// which is killed when the first rows are in the table watched; then two at once. All get the same arguments.
+// The two must print the same lines, one for each argument that is no option of theirs, and the query must
+// give want.
 func Programs(t *testing.T, s Side, watched string, arguments []string, lines int, query, want string) {
 	t.Helper()
 	folder, err := os.Getwd()
