@@ -47,7 +47,7 @@ func Programs(t *testing.T, s Side, watched string, arguments []string, lines in
 			if err := killed.cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
-			_ = killed.cmd.Wait() // that it was killed
+			end := killed.cmd.Wait()
 			before := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM "+watched)
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
@@ -69,7 +69,7 @@ func Programs(t *testing.T, s Side, watched string, arguments []string, lines in
 			if got := dbtest.Scan[string](t, db, query); got != want {
 				t.Errorf("%s gives %s, want %s", query, got, want)
 			}
-			t.Logf("%d rows when the first was killed, then %d lines of two at once", before, lines)
+			t.Logf("%d rows when the first ended (%v), then %d lines of two at once", before, end, lines)
 		})
 	}
 }
