@@ -4,7 +4,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"log"
+	"log/slog"
 	"net/http"
 	"strconv"
 
@@ -73,7 +73,7 @@ func id(r *http.Request) int64 {
 func answer(w http.ResponseWriter, row any, err error) {
 	if err != nil {
 		status, text := onerow.Answer(err)
-		log.Printf("%d: %v", status, err) // the client gets less
+		slog.Error("request failed", "status", status, "error", err) // the client gets less
 		http.Error(w, text, status)
 		return
 	}
