@@ -91,7 +91,7 @@ var notSQL = map[string]map[string]string{
 	},
 	"migrations/ddl": {
 		"name":   "Name table Columns",
-		"answer": "Type FS.=",
+		"answer": "Type SQL FS.=",
 	},
 	"names": {
 		"name":   "s",

@@ -38,7 +38,7 @@ import (
 var packages = []struct{ name, short string }{
 	{"repo", "Example|TestLife|TestRequestID|TestList|TestRestore|TestChildren|TestOneName|TestKinds"},
 	{"quota", "TestJoined|TestFlags|TestLimitFails|TestRecheck|TestOwnersOfOtherKinds"},
-	{"cascade", "Example|TestForeignSchema|TestRetry|TestCancel|TestPark|TestHold|TestActions|TestActionsOfMany"},
+	{"cascade", "TestForeignSchema|TestRetry|TestCancel|TestPark|TestHold|TestActions|TestActionsOfMany"},
 	{"cascade/queue", "TestPurge|TestClaimsDoNotMeet"},
 	{"cascade/recover", "TestRestorePartial|TestTrashTypes"},
 	{"cascade/inspect", "TestOrphansOfResources|TestDryRunOfResources"},
