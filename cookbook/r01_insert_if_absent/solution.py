@@ -22,7 +22,10 @@ def account(db, email):
             if err.args[0] != DUPLICATE:
                 raise
         cursor.execute("SELECT id FROM account WHERE email = %s", (email,))
-        return cursor.fetchone()[0]
+        found = cursor.fetchone()
+        if found is None:
+            raise LookupError(f"the account of {email} was deleted meanwhile")
+        return found[0]
 
 
 def main():

@@ -14,7 +14,8 @@ async function account(db: Connection, email: string): Promise<number> {
     if ((err as { errno?: number }).errno !== duplicate) throw err;
   }
   const [rows] = await db.execute<RowDataPacket[]>("SELECT id FROM account WHERE email = ?", [email]);
-  return rows[0]?.id;
+  if (!rows[0]) throw new Error(`the account of ${email} was deleted meanwhile`);
+  return rows[0].id;
 }
 
 const db = await createConnection({

@@ -23,9 +23,9 @@ def pay(db, key, amount):
             cursor.execute("UPDATE request SET payment_id = %s WHERE idempotency_key = %s", (payment, key))
             db.commit()
             return payment
-        except pymysql.err.IntegrityError as err:
-            db.rollback()
-            if err.args[0] != DUPLICATE:
+        except Exception as err:
+            db.rollback()  # a lock wait timeout, too, leaves the transaction open
+            if err.args[:1] != (DUPLICATE,):
                 raise
         cursor.execute("SELECT amount, payment_id FROM request WHERE idempotency_key = %s", (key,))
         first, payment = cursor.fetchone()

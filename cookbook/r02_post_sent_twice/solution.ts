@@ -15,7 +15,7 @@ async function pay(db: Connection, key: string, amount: number): Promise<number>
     await db.commit();
     return made.insertId;
   } catch (err) {
-    await db.rollback();
+    await db.rollback(); // a lock wait timeout, too, leaves the transaction open
     if ((err as { errno?: number }).errno !== duplicate) throw err;
   }
   const [rows] = await db.execute<RowDataPacket[]>("SELECT amount, payment_id FROM request WHERE idempotency_key = ?", [key]);

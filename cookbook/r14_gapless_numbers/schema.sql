@@ -4,6 +4,6 @@ CREATE TABLE series (
 ) ENGINE=InnoDB;
 CREATE TABLE invoice (
   order_id BIGINT PRIMARY KEY,
-  no BIGINT NULL,
+  no BIGINT NULL, -- until its transaction ends
   UNIQUE KEY one_no (no)
 ) ENGINE=InnoDB;

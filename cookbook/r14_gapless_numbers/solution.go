@@ -20,8 +20,15 @@ func Solution(ctx context.Context, db *sql.DB, order int64) error {
 	if errors.As(err, &server) && server.Number == 1062 {
 		return tx.Rollback() // the order has its number
 	}
+	var moved sql.Result
 	if err == nil {
-		_, err = tx.ExecContext(ctx, "UPDATE series SET last_no = LAST_INSERT_ID(last_no + 1) WHERE name = 'invoice'")
+		moved, err = tx.ExecContext(ctx, "UPDATE series SET last_no = LAST_INSERT_ID(last_no + 1) WHERE name = 'invoice'")
+	}
+	if err == nil {
+		var n int64
+		if n, err = moved.RowsAffected(); err == nil && n != 1 {
+			err = errors.New("there is no such series") // LAST_INSERT_ID() would be an older one
+		}
 	}
 	if err == nil {
 		_, err = tx.ExecContext(ctx, "UPDATE invoice SET no = LAST_INSERT_ID() WHERE order_id = ?", order)

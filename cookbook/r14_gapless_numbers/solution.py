@@ -18,15 +18,19 @@ def number(db, order):
         db.begin()
         try:
             cursor.execute("INSERT INTO invoice (order_id) VALUES (%s)", (order,))
-            cursor.execute("UPDATE series SET last_no = LAST_INSERT_ID(last_no + 1) WHERE name = 'invoice'")
+            if cursor.execute("UPDATE series SET last_no = LAST_INSERT_ID(last_no + 1) WHERE name = 'invoice'") != 1:
+                raise LookupError("there is no such series")
             cursor.execute("UPDATE invoice SET no = LAST_INSERT_ID() WHERE order_id = %s", (order,))
             db.commit()
-        except pymysql.err.IntegrityError as err:
-            db.rollback()  # the order has its number
-            if err.args[0] != DUPLICATE:
+        except Exception as err:
+            db.rollback()  # a lock wait timeout, too, leaves the transaction open
+            if err.args[:1] != (DUPLICATE,):
                 raise
         cursor.execute("SELECT no FROM invoice WHERE order_id = %s", (order,))
-        return cursor.fetchone()[0]
+        found = cursor.fetchone()
+        if found is None:
+            raise LookupError(f"another order has the number that order {order} was to have")
+        return found[0]
 
 
 def main():

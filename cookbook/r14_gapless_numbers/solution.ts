@@ -1,7 +1,7 @@
 // Gives each order the next invoice number, once, and prints the numbers:
 //
 //     MYSQL_DATABASE=shop node solution.js 4711 4712
-import { createConnection, type Connection, type RowDataPacket } from "mysql2/promise";
+import { createConnection, type Connection, type ResultSetHeader, type RowDataPacket } from "mysql2/promise";
 
 const duplicate = 1062;
 
@@ -10,15 +10,17 @@ async function number(db: Connection, order: number): Promise<number> {
   await db.beginTransaction();
   try {
     await db.execute("INSERT INTO invoice (order_id) VALUES (?)", [order]);
-    await db.execute("UPDATE series SET last_no = LAST_INSERT_ID(last_no + 1) WHERE name = 'invoice'");
+    const [moved] = await db.execute<ResultSetHeader>("UPDATE series SET last_no = LAST_INSERT_ID(last_no + 1) WHERE name = 'invoice'");
+    if (moved.affectedRows !== 1) throw new Error("there is no such series");
     await db.execute("UPDATE invoice SET no = LAST_INSERT_ID() WHERE order_id = ?", [order]);
     await db.commit();
   } catch (err) {
-    await db.rollback(); // the order has its number
+    await db.rollback(); // a lock wait timeout, too, leaves the transaction open
     if ((err as { errno?: number }).errno !== duplicate) throw err;
   }
   const [rows] = await db.execute<RowDataPacket[]>("SELECT no FROM invoice WHERE order_id = ?", [order]);
-  return rows[0]?.no;
+  if (!rows[0]) throw new Error(`another order has the number that order ${order} was to have`);
+  return rows[0].no;
 }
 
 const db = await createConnection({

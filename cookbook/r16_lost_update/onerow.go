@@ -15,9 +15,12 @@ func Onerow(ctx context.Context, db *sql.DB, request string) error {
 		return err
 	}
 	key := idempotency.Key{Operation: "take", ID: request}
-	_, err = idempotency.Do(ctx, db, keys, key, func(ctx context.Context, tx *onerow.Tx) (bool, error) {
+	took, err := idempotency.Do(ctx, db, keys, key, func(ctx context.Context, tx *onerow.Tx) (bool, error) {
 		changed, err := onerow.Affected(ctx, tx, "UPDATE stock SET n = n - 1, version = version + 1 WHERE id = 1 AND n >= 1")
 		return changed == 1, err
 	})
+	if err == nil && !took.Row {
+		return ErrSoldOut
+	}
 	return err
 }

@@ -9,14 +9,25 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
+// ErrSoldOut says that no piece is left.
+var ErrSoldOut = errors.New("sold out")
+
 // Solution makes each try a transaction of its own, which sees what the last one missed.
 func Solution(ctx context.Context, db *sql.DB, request string) error {
+	var err error
 	for range 5 {
-		if done, err := try(ctx, db, request); done || err != nil {
+		var done bool
+		if done, err = try(ctx, db, request); done || err != nil && !refused(err) {
 			return err
 		}
 	}
-	return ErrGaveUp
+	return errors.Join(ErrGaveUp, err)
+}
+
+// refused says whether the server has refused the try, and would take another one.
+func refused(err error) bool {
+	var server *mysql.MySQLError
+	return errors.As(err, &server) && (server.Number == 1020 || server.Number == 1205 || server.Number == 1213)
 }
 
 func try(ctx context.Context, db *sql.DB, request string) (done bool, err error) {
@@ -32,6 +43,9 @@ func try(ctx context.Context, db *sql.DB, request string) (done bool, err error)
 	var n, version int
 	if err == nil {
 		err = tx.QueryRowContext(ctx, "SELECT n, version FROM stock WHERE id = 1").Scan(&n, &version)
+	}
+	if err == nil && n < 1 {
+		return true, errors.Join(ErrSoldOut, tx.Rollback())
 	}
 	var res sql.Result
 	if err == nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"html"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -144,8 +145,31 @@ func text(t crashtest.Trace) string {
 	for i, a := range t.Answers {
 		fmt.Fprintf(&b, "%s is told: %s\n", []string{"A", "B", "C"}[i], a)
 	}
-	b.WriteString(strings.TrimRight(t.Reason+"\n"+t.Diff, "\n") + "\n")
+	b.WriteString(strings.TrimRight(plainly(t.Reason)+"\n"+t.Diff, "\n") + "\n")
 	return b.String()
+}
+
+// verdicts are the reasons of crashtest, and how a page says them.
+var verdicts = []struct {
+	reason *regexp.Regexp
+	plain  string
+}{
+	{regexp.MustCompile(`^the tables are not those after one call alone; nearest: .*$`), "Wrong: one call would leave the rows with −; these two leave those with +."},
+	{regexp.MustCompile(`^the tables are not those after the copies one after the other in any order; nearest: \w+, answers (.*)$`),
+		"Wrong: one after the other they would leave the rows with −, and be told: $1. They leave those with +."},
+	{regexp.MustCompile(`^the tables are right, the answers .* are not those after .*; nearest: (.*)$`), "The tables are right. The answers are wrong; they should be: $1."},
+	{regexp.MustCompile(`^the tables differ from those of the run without faults$`), "Wrong: without the crash there would be the rows with −; there are those with +."},
+	{regexp.MustCompile(`^Judge: (.*)$`), "Wrong: $1."},
+}
+
+// plainly is why the end is wrong, for a reader who does not know crashtest.
+func plainly(reason string) string {
+	for _, v := range verdicts {
+		if v.reason.MatchString(reason) {
+			return v.reason.ReplaceAllString(reason, v.plain)
+		}
+	}
+	return reason
 }
 
 // svg is the trace as a picture, with the same words.

@@ -106,3 +106,19 @@ func TestText(t *testing.T) {
 		t.Error("another answer gives the same text")
 	}
 }
+
+// TestPlainly: what crashtest says of a wrong end is said in a reader's words; what is new is not lost.
+func TestPlainly(t *testing.T) {
+	for reason, want := range map[string]string{
+		"the tables are not those after one call alone; nearest: one call alone, answers nil, nil":                                                             `Wrong: one call would leave the rows with −; these two leave those with +.`,
+		`the tables are not those after the copies one after the other in any order; nearest: AB, answers nil, "sold out"`:                                     `Wrong: one after the other they would leave the rows with −, and be told: nil, "sold out". They leave those with +.`,
+		`the tables are right, the answers error 1213, nil are not those after the copies one after the other in any order; nearest: "the seat is taken", nil`: `The tables are right. The answers are wrong; they should be: "the seat is taken", nil.`,
+		"the tables differ from those of the run without faults":                                                                                               "Wrong: without the crash there would be the rows with −; there are those with +.",
+		"Judge: 2 live projects have the name": "Wrong: 2 live projects have the name.",
+		"what nobody thought of":               "what nobody thought of",
+	} {
+		if got := plainly(reason); got != want {
+			t.Errorf("%q is said as %q, want %q", reason, got, want)
+		}
+	}
+}

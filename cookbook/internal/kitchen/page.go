@@ -64,7 +64,7 @@ func (r Recipe) page(t *testing.T) {
 	if n := len(strings.Fields(block.ReplaceAllString(string(kept), ""))); n > mostWords {
 		t.Errorf("README.md has %d words, more than %d", n, mostWords)
 	}
-	for _, title := range []string{"## What breaks", "## What decides", "## After a crash", "## What it costs", "## When not"} {
+	for _, title := range []string{"**In short:** ", "## What breaks", "## What decides", "## After a crash", "## What it costs", "## When not"} {
 		if !strings.Contains(string(kept), title) {
 			t.Errorf("README.md lacks %q", title)
 		}

@@ -62,7 +62,7 @@ type Outcome string
 const (
 	Breaks  Outcome = "breaks"                // some schedule or crash leaves what must not be
 	Refused Outcome = "refused by the server" // no end is wrong, because the server has refused a statement
-	Holds   Outcome = "does not apply"        // no end is wrong, and the server refused nothing
+	Holds   Outcome = "works"                 // no end is wrong, and the server refused nothing
 )
 
 // Table has the outcomes at READ COMMITTED, REPEATABLE READ and SERIALIZABLE, by engine.
