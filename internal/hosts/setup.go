@@ -12,10 +12,10 @@ import (
 	"github.com/onerow/onerow/internal/wire"
 )
 
-// What each set-up begins with; [ReadCommitted], for tests and proofs, sends nothing else. One for both
-// engines: MariaDB before 11.1 knows only tx_isolation, MySQL only transaction_isolation. Either reads what
-// is in its own kind of comment. Where those comments are not understood, by a proxy or by a later engine, it
-// takes two.
+// SetAutocommit with SetIsolation begins each set-up; [ReadCommitted], for tests and proofs, sends nothing
+// else. It is one statement for both engines: MariaDB before 11.1 knows only tx_isolation, MySQL only
+// transaction_isolation, and either reads what is in its own kind of comment. Where those comments are not
+// understood, by a proxy or by a later engine, it takes two.
 const (
 	SetAutocommit    = `SET SESSION autocommit = 1`
 	SetIsolation     = `, SESSION /*!50701 transaction_isolation */ /*M! tx_isolation */ = 'READ-COMMITTED'`
@@ -34,7 +34,7 @@ func ReadCommitted(c driver.Connector) *Hosts {
 type SetUp struct {
 	// Texts are alternatives, each a list of statements, tried in order until the server takes one.
 	Texts [][]string
-	// Probes: try whether several statements may be sent at once, which a proxy may refuse.
+	// Probes says to try whether several statements may be sent at once, which a proxy may refuse.
 	Probes bool
 	// Named says that the data source name asks for several statements at once.
 	Named bool
