@@ -1,0 +1,4 @@
+CREATE TABLE customer (
+  id BIGINT PRIMARY KEY,
+  points INT NOT NULL
+) ENGINE=InnoDB;

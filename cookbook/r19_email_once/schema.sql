@@ -1,0 +1,8 @@
+CREATE TABLE receipt (
+  order_id BIGINT PRIMARY KEY,
+  sent INT NOT NULL
+) ENGINE=InnoDB;
+CREATE TABLE provider (
+  idempotency_key VARBINARY(64) PRIMARY KEY,
+  mail VARCHAR(40) NOT NULL
+) ENGINE=InnoDB;

@@ -1,0 +1,8 @@
+CREATE TABLE price (
+  id BIGINT PRIMARY KEY,
+  amount INT NOT NULL
+) ENGINE=InnoDB;
+CREATE TABLE price_list (
+  id BIGINT PRIMARY KEY,
+  amount INT NOT NULL
+) ENGINE=InnoDB;

@@ -1,0 +1,5 @@
+CREATE TABLE export (
+  id BIGINT AUTO_INCREMENT PRIMARY KEY,
+  account_id BIGINT NOT NULL,
+  finished_at DATETIME(6) NULL
+) ENGINE=InnoDB;

@@ -1,0 +1,8 @@
+CREATE TABLE purchase (
+  id BIGINT PRIMARY KEY,
+  paid INT NOT NULL
+) ENGINE=InnoDB;
+CREATE TABLE provider (
+  idempotency_key VARBINARY(64) PRIMARY KEY,
+  amount INT NOT NULL
+) ENGINE=InnoDB;

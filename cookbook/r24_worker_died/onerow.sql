@@ -1,0 +1,3 @@
+CREATE TABLE report (
+  job_id BIGINT PRIMARY KEY
+) ENGINE=InnoDB;

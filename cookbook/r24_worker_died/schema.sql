@@ -1,0 +1,9 @@
+CREATE TABLE job (
+  id BIGINT PRIMARY KEY,
+  state VARCHAR(10) NOT NULL,
+  token BIGINT NOT NULL,
+  lease_until DATETIME(6) NOT NULL
+) ENGINE=InnoDB;
+CREATE TABLE report (
+  job_id BIGINT PRIMARY KEY
+) ENGINE=InnoDB;

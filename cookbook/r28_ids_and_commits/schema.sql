@@ -1,0 +1,16 @@
+CREATE TABLE counter (
+  name VARCHAR(40) PRIMARY KEY,
+  last_no BIGINT NOT NULL
+) ENGINE=InnoDB;
+CREATE TABLE message (
+  no BIGINT PRIMARY KEY,
+  event VARCHAR(40) NOT NULL,
+  UNIQUE KEY once (event)
+) ENGINE=InnoDB;
+CREATE TABLE reader (
+  name VARCHAR(40) PRIMARY KEY,
+  last_no BIGINT NOT NULL
+) ENGINE=InnoDB;
+CREATE TABLE feed (
+  event VARCHAR(40) PRIMARY KEY
+) ENGINE=InnoDB;

@@ -1,0 +1,10 @@
+CREATE TABLE cart (
+  id BIGINT PRIMARY KEY,
+  total INT NOT NULL
+) ENGINE=InnoDB;
+CREATE TABLE item (
+  id BIGINT AUTO_INCREMENT PRIMARY KEY,
+  cart_id BIGINT NOT NULL,
+  price INT NOT NULL,
+  KEY of_cart (cart_id)
+) ENGINE=InnoDB;

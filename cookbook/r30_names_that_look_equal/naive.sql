@@ -1,0 +1,6 @@
+CREATE TABLE page (
+  id BIGINT AUTO_INCREMENT PRIMARY KEY,
+  site_id BIGINT NOT NULL,
+  name VARCHAR(80) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  UNIQUE KEY one_name (site_id, name)
+) ENGINE=InnoDB;
