@@ -109,9 +109,8 @@ func (m mutant) tests() string {
 		return "./quota ./limit"
 	case strings.HasPrefix(m.file, "cascade/"):
 		rooms := []string{"./cascade", "./cascade/queue", "./cascade/recover", "./cascade/inspect", "./cascade/admin"}
-		if own := slices.Index(rooms, "./"+filepath.Dir(m.file)); own > 0 {
-			rooms = append([]string{rooms[own]}, slices.Delete(rooms, own, own+1)...)
-		}
+		own := "./" + filepath.Dir(m.file)
+		slices.SortStableFunc(rooms, func(a, b string) int { return cmp.Compare(strings.Count(b, own), strings.Count(a, own)) })
 		return strings.Join(rooms, " ")
 	}
 	pkg, _, _ := strings.Cut(filepath.Dir(m.file), "/internal/")
