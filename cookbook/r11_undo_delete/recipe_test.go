@@ -20,7 +20,7 @@ func TestRecipe11(t *testing.T) {
 			Tables: "schema.sql", Setup: rows, Calls: []kitchen.Call{both(Solution, SolutionUndo), SolutionComment},
 		},
 		Onerow: kitchen.Side{
-			Tables: "onerow.sql", Plan: plan, Calls: []kitchen.Call{both(Onerow, OnerowUndo), OnerowComment},
+			Tables: "onerow.sql", Plan: plan, Calls: []kitchen.Call{both(Onerow, OnerowUndo), OnerowComment}, Ignore: []string{"onerow_job_archive", "post.version"},
 			Setup: []string{
 				"INSERT INTO post (id, created_at, updated_at) VALUES (1, '2026-01-01', '2026-01-01')",
 				"INSERT INTO comment (id, post_id, created_at, updated_at) VALUES (1, 1, '2026-01-01', '2026-01-01'), (2, 1, '2026-01-01', '2026-01-01')",

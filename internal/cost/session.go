@@ -129,7 +129,7 @@ func (s *session) note(ctx context.Context, query string) error {
 // its statistics: those are no rows of a statement that comes first.
 func (m *meter) openTables(ctx context.Context) error {
 	var tables []string
-	err := onerow.Query(ctx, m.observer, "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()", nil, func(rows *sql.Rows) error {
+	err := onerow.Query(ctx, m.observer, "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'", nil, func(rows *sql.Rows) error {
 		tables = append(tables, "")
 		return rows.Scan(&tables[len(tables)-1])
 	})
