@@ -113,6 +113,9 @@ func (s *site) link(p *page, to string) string {
 			return relative(p.path, found.path) + anchor
 		}
 	}
+	if strings.HasSuffix(target, ".svg") {
+		return relative(p.path, target)
+	}
 	return repository + target + anchor
 }
 

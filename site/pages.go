@@ -40,6 +40,7 @@ type site struct {
 const (
 	groupStart     = "Start"
 	groupGuides    = "Guides"
+	groupCookbook  = "Cookbook"
 	groupTrust     = "Trust"
 	groupReference = "Reference"
 	groupResults   = "Results"
@@ -49,6 +50,7 @@ const (
 var first = map[string]string{
 	"README.md": groupStart, "docs/TUTORIAL.md": groupStart,
 	"docs/ADOPTING.md": groupGuides, "docs/OPERATIONS.md": groupGuides, "docs/CLUSTERS.md": groupGuides, "docs/ERRORS.md": groupGuides,
+	"cookbook/README.md": groupCookbook,
 	"docs/GUARANTEES.md": groupTrust, "docs/TESTED.md": groupTrust, "docs/PERFORMANCE.md": groupTrust,
 }
 
@@ -56,7 +58,7 @@ var first = map[string]string{
 func load(files fs.FS) (*site, error) {
 	s := &site{files: files, pageOf: map[string]*page{}}
 	var documents []string
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/results/*.md", "docs/upstream/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/results/*.md", "docs/upstream/*.md", "cookbook/README.md", "cookbook/r*/README.md"} {
 		found, err := fs.Glob(files, pattern)
 		if err != nil {
 			return nil, err
@@ -98,6 +100,9 @@ func groupOf(document string) string {
 		return groupGuides
 	case "docs/results":
 		return groupResults
+	}
+	if strings.HasPrefix(document, "cookbook/") {
+		return groupCookbook
 	}
 	return ""
 }

@@ -21,6 +21,8 @@ var (
 	style []byte
 	//go:embed search.js
 	search []byte
+	//go:embed schedule.js
+	stepper []byte
 )
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
@@ -30,7 +32,9 @@ func (s *site) render() (map[string][]byte, error) {
 	for _, p := range s.pages {
 		var err error
 		if strings.HasSuffix(p.source, ".md") {
-			err = s.document(p)
+			if err = s.document(p); err == nil {
+				err = s.stepped(p)
+			}
 		} else {
 			err = s.reference(p)
 		}
@@ -38,7 +42,7 @@ func (s *site) render() (map[string][]byte, error) {
 			return nil, fmt.Errorf("%s: %w", p.source, err)
 		}
 	}
-	files := map[string][]byte{"style.css": style, "search.js": search}
+	files := map[string][]byte{"style.css": style, "search.js": search, "schedule.js": stepper}
 	var sections []section
 	for _, p := range s.pages {
 		var out bytes.Buffer
@@ -60,7 +64,7 @@ func (s *site) render() (map[string][]byte, error) {
 		return nil, err
 	}
 	files[searchIndex] = index
-	for _, pattern := range []string{"docs/*.png", "docs/*.svg"} {
+	for _, pattern := range []string{"docs/*.png", "docs/*.svg", "cookbook/r*/*.svg"} {
 		images, err := fs.Glob(s.files, pattern)
 		if err != nil {
 			return nil, err
@@ -87,6 +91,7 @@ type entry struct {
 type view struct {
 	Title, Root string
 	Body        template.HTML
+	Steps       bool // the page has schedules
 	Menu        []struct {
 		Group string
 		Open  bool
@@ -95,8 +100,8 @@ type view struct {
 }
 
 func (s *site) view(p *page) view {
-	v := view{Title: p.title, Root: relative(p.path, ""), Body: template.HTML(p.body)} //nolint:gosec // made of this project's files
-	for _, group := range []string{groupStart, groupGuides, groupTrust, groupReference, groupResults} {
+	v := view{Title: p.title, Root: relative(p.path, ""), Steps: strings.Contains(p.body, `class="schedules"`), Body: template.HTML(p.body)} //nolint:gosec // made of this project's files
+	for _, group := range []string{groupStart, groupGuides, groupCookbook, groupTrust, groupReference, groupResults} {
 		item := struct {
 			Group string
 			Open  bool

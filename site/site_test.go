@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"strings"
@@ -74,6 +76,61 @@ func TestBroken(t *testing.T) {
 			t.Errorf("a sound site: %v", err)
 		case broken != "" && (err == nil || !strings.Contains(err.Error(), broken)):
 			t.Errorf("it does not name %q: %v", broken, err)
+		}
+	}
+}
+
+// TestSchedules: each trace of the cookbook is read whole, its steps in their order, and stands on its page.
+func TestSchedules(t *testing.T) {
+	root := os.DirFS("..")
+	traces, err := fs.Glob(root, "cookbook/r*/trace.*.txt")
+	if err != nil || len(traces) < 60 {
+		t.Fatalf("%d traces, %v", len(traces), err)
+	}
+	for _, name := range traces {
+		text, err := fs.ReadFile(root, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := readSchedule(string(text))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		n, sides := 0, map[bool]bool{}
+		for _, st := range s.steps {
+			if st.number != "" {
+				n++
+				sides[st.right] = true
+				if st.number != fmt.Sprint(n) || st.sql == "" {
+					t.Errorf("%s: step %d is %+v", name, n, st)
+				}
+			}
+		}
+		if n < 2 || len(sides) < 2 || !strings.HasPrefix(s.end, "A is told: ") {
+			t.Errorf("%s: %d steps of %d sessions, and then %q", name, n, len(sides), s.end)
+		}
+	}
+	s, err := load(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := s.render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(files["cookbook/r07_deadlock_on_insert/index.html"])
+	for _, want := range []string{`data-engine="MySQL 9"`, `<span class="waits">… waits for A</span>`, `<span class="fails">→ deadlock (1213)</span>`, "schedule.js"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page of recipe 7 lacks %s", want)
+		}
+	}
+}
+
+// TestNoSchedule is its negative control.
+func TestNoSchedule(t *testing.T) {
+	for _, text := range []string{"", "one line", strings.Repeat("a line without columns, but longer than the first of them\n", 4) + "\n\nend"} {
+		if _, err := readSchedule(text); err == nil {
+			t.Errorf("%.20q is read as a schedule", text)
 		}
 	}
 }

@@ -67,6 +67,7 @@ func run(ctx context.Context, args []string) (err error) {
 		return nil
 	})
 	first := flags.String("first", "", "with -rules: a pattern of tests to try first")
+	covered := flags.Bool("covered", false, "with -rules: measure first, for minutes, which tests run what, and try only those; for many mutants")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -108,9 +109,12 @@ func run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	if *byRules {
-		return plantMutants(ctx, nursery{garden, servers, map[string]suite{}}, *first, chosen)
+		if *covered {
+			fmt.Println("measuring which tests run what")
+		}
+		return plantMutants(ctx, nursery{garden, servers, map[string]suite{}, map[string]*coverage{}}, *first, *covered, chosen)
 	}
-	return plantBugs(ctx, nursery{garden, servers, map[string]suite{}}, some, names)
+	return plantBugs(ctx, nursery{garden, servers, map[string]suite{}, map[string]*coverage{}}, some, names)
 }
 
 // part is the i-th of n.
@@ -199,6 +203,7 @@ type nursery struct {
 	garden  string
 	servers []*server
 	suites  map[string]suite // of packages without a bug
+	covers  map[string]*coverage
 }
 
 // sound compiles the tests of packages in which no bug is planted, once.

@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -56,12 +57,12 @@ func choose(some part, names []string) (chosen []mutant, err error) {
 	return chosen, nil
 }
 
-func plantMutants(ctx context.Context, n nursery, first string, chosen []mutant) error {
+func plantMutants(ctx context.Context, n nursery, first string, covered bool, chosen []mutant) error {
 	why, known := reasons(), map[string][]finding{}
 	found, expected, missed, invalid := 0, 0, 0, 0
 	for at, m := range chosen {
 		begin := time.Now()
-		by, err := m.plant(ctx, n, first, known)
+		by, err := m.plant(ctx, n, first, covered, known)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -108,7 +109,7 @@ func (m mutant) tests() string {
 	case strings.HasPrefix(m.file, "internal/recount/"):
 		return "./quota ./limit"
 	case strings.HasPrefix(m.file, "cascade/"):
-		rooms := []string{"./cascade", "./cascade/queue", "./cascade/recover", "./cascade/inspect", "./cascade/admin"}
+		rooms := []string{"./cascade", "./cascade/queue", "./cascade/recover", "./cascade/inspect", "./cascade/admin", "./cascade/command"}
 		own := "./" + filepath.Dir(m.file)
 		slices.SortStableFunc(rooms, func(a, b string) int { return cmp.Compare(strings.Count(b, own), strings.Count(a, own)) })
 		return strings.Join(rooms, " ")
@@ -124,8 +125,9 @@ type finding struct{ pkg, test string }
 type attempt struct{ pkg, which, pattern string }
 
 // attempts begin with the tests that first, a pattern, names, go on with those that have found others, the
-// last finder before all, and end with explorations, which take the longest.
-func attempts(pkgs, first string, known []finding) (list []attempt) {
+// last finder before all. Then come those that run the mutant, the quickest first, or, where that is not known,
+// all, and explorations last, which take the longest.
+func attempts(pkgs, first string, running []timed, known []finding) (list []attempt) {
 	all := strings.Fields(pkgs)
 	if first != "" {
 		for _, pkg := range all {
@@ -145,6 +147,9 @@ func attempts(pkgs, first string, known []finding) (list []attempt) {
 			list = append(list, attempt{pkg, "run", "^(" + strings.Join(names, "|") + ")$"})
 		}
 	}
+	if running != nil {
+		return append(list, inParts(running)...)
+	}
 	for _, which := range []string{"skip", "run"} {
 		for _, pkg := range all {
 			list = append(list, attempt{pkg, which, explorations})
@@ -153,16 +158,43 @@ func attempts(pkgs, first string, known []finding) (list []attempt) {
 	return list
 }
 
+// inParts are tests in the order in which they are to be tried, some at a time: the quickest first.
+func inParts(running []timed) (list []attempt) {
+	for size := 6; len(running) > 0; size *= 3 {
+		some := running[:min(size, len(running))]
+		running = running[len(some):]
+		names := map[string][]string{}
+		for _, t := range some {
+			names[t.pkg] = append(names[t.pkg], t.name)
+		}
+		for _, pkg := range slices.Sorted(maps.Keys(names)) {
+			list = append(list, attempt{pkg, "run", "^(" + strings.Join(names[pkg], "|") + ")$"})
+		}
+	}
+	return list
+}
+
 // plant returns the test that finds the mutant; none: "". The tests of a package are compiled when their turn
 // comes.
-func (m mutant) plant(ctx context.Context, n nursery, first string, known map[string][]finding) (by string, err error) {
+func (m mutant) plant(ctx context.Context, n nursery, first string, covered bool, known map[string][]finding) (by string, err error) {
 	pkgs := m.tests()
 	all := strings.Join(slices.Sorted(strings.FieldsSeq(pkgs)), " ") // in whichever order they are to be asked
-	if _, sound := known[all]; !sound {
+	if _, sound := known[all]; !sound && !covered {
 		if err := n.passes(ctx, all); err != nil {
 			return "", err
 		}
 		known[all] = nil
+	}
+	var running []timed
+	if covered {
+		if n.covers[all] == nil {
+			if n.covers[all], err = n.measure(ctx, strings.Fields(all)); err != nil {
+				return "", err
+			}
+		}
+		if running, err = n.covers[all].running(n.garden, m); err != nil || len(running) == 0 {
+			return "", err // no test runs it
+		}
 	}
 	path := filepath.Join(n.garden, m.file)
 	text, err := os.ReadFile(path) //nolint:gosec // a file of this project
@@ -175,7 +207,7 @@ func (m mutant) plant(ctx context.Context, n nursery, first string, known map[st
 	}
 	defer func() { err = errors.Join(err, os.WriteFile(path, text, 0o600)) }() //nolint:gosec // in the copy
 	suites := map[string]suite{}
-	for _, a := range attempts(pkgs, first, known[pkgs]) {
+	for _, a := range attempts(pkgs, first, running, known[pkgs]) {
 		s, compiled := suites[a.pkg]
 		if !compiled {
 			s, err = compileTests(ctx, n.garden, a.pkg, fmt.Sprintf("mutant%d-", len(suites)))
