@@ -58,6 +58,7 @@ func TestClocks(t *testing.T) {
 			{Name: "cancel", Setup: enqueued, Call: func(ctx context.Context, db *sql.DB) error { return queue.Cancel(ctx, db, "project", "1", 5) }},
 			{Name: "hold", Setup: enqueued, Call: func(ctx context.Context, db *sql.DB) error { return queue.Hold(ctx, db, "project", "1", 5, "why") }},
 			{Name: "pause", Call: func(ctx context.Context, db *sql.DB) error { return admin.Pause(ctx, db, "", "why") }},
+			{Name: "pause a resource", Call: func(ctx context.Context, db *sql.DB) error { return admin.Pause(ctx, db, "project", "why") }},
 			{Name: "resume", Setup: func(ctx context.Context, db *sql.DB) error { return admin.Pause(ctx, db, "", "why") },
 				Call: func(ctx context.Context, db *sql.DB) error { return admin.Resume(ctx, db, "") }},
 			{Name: "a failure", Setup: broken, Call: func(ctx context.Context, db *sql.DB) error { return work(ctx, db, 5) }},

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"database/sql"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -48,5 +49,33 @@ func TestPause(t *testing.T) {
 		if later := want(true, "").Since; !later.After(since) {
 			t.Errorf("paused anew since %s, before since %s", later, since)
 		}
+	})
+}
+
+// TestPauseBesideSettings: a resource and a worker may have one name, and neither takes the other's back.
+func TestPauseBesideSettings(t *testing.T) {
+	foresttest.Each(t, func(t *testing.T, db *sql.DB) {
+		ctx := t.Context()
+		both := func(paused, told int) {
+			t.Helper()
+			resources, err := PausedResources(ctx, db)
+			settings, serr := ReadSettings(ctx, db)
+			if err = errors.Join(err, serr); err != nil || len(resources) != paused || len(settings) != told {
+				t.Errorf("%v paused, %v told, %v; want %d and %d", resources, settings, err, paused, told)
+			}
+		}
+		set := func(load float64) error { return Set(ctx, db, Settings{Worker: "project", Load: load}) }
+		if err := errors.Join(Pause(ctx, db, "project", "why"), set(0.5)); err != nil {
+			t.Fatal(err)
+		}
+		both(1, 1)
+		if err := Resume(ctx, db, "project"); err != nil {
+			t.Fatal(err)
+		}
+		both(0, 1)
+		if err := errors.Join(Pause(ctx, db, "project", "why"), set(0)); err != nil {
+			t.Fatal(err)
+		}
+		both(1, 0)
 	})
 }
