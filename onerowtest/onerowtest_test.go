@@ -237,3 +237,35 @@ func TestColumns(t *testing.T) {
 		}
 	}
 }
+
+// TestTwoResources: ids of two tables that are equal by chance, where a fault has used up none, are no difference.
+func TestTwoResources(t *testing.T) {
+	type row struct {
+		ID    int64  `db:"id"`
+		Owner int64  `db:"owner_id"`
+		Name  string `db:"name"`
+	}
+	plan := schema.Plan{Resources: []schema.Resource{
+		{Name: "dog", Owner: "owner_id", Label: schema.Label{Column: "name"}},
+		{Name: "visit", Owner: "owner_id", Label: schema.Label{Column: "name"}},
+	}}
+	dogs, err := repo.New[row](plan, "dog")
+	if err != nil {
+		t.Fatal(err)
+	}
+	visits, err := repo.New[row](plan, "visit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := onerowtest.Workflow(t, plan)
+	w.Call = func(ctx context.Context, db *sql.DB) error {
+		return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+			if _, err := dogs.Create(ctx, tx, row{Owner: 1, Name: "Rex"}, repo.RequestID("r")); err != nil {
+				return err
+			}
+			_, err := visits.Create(ctx, tx, row{Owner: 1, Name: "first"}, repo.RequestID("r"))
+			return err
+		})
+	}
+	crashtest.Run(t, w)
+}

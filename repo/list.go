@@ -75,9 +75,9 @@ const (
 // The plan must have declared an index that begins with the owner's columns and those of Where, in any order,
 // and goes on with the column of Sort and the id; for archived rows too, one that says so
 // ([schema.Index.Archived]). Otherwise the answer is a [NoIndexError], which is an [ErrUnsupported] and says
-// what to add. Columns are integers, DECIMAL, DATE, DATETIME, CHAR, VARCHAR, BINARY or VARBINARY, in Where
-// ENUM too; what a caller compares with text that is not utf8mb4 is ASCII. [ErrInvalidCursor] is a cursor of
-// another list.
+// what to add. A list by the id without Where needs none that is declared. Columns are integers, DECIMAL,
+// DATE, DATETIME, CHAR, VARCHAR, BINARY or VARBINARY, in Where ENUM too; what a caller compares with text
+// that is not utf8mb4 is ASCII. [ErrInvalidCursor] is a cursor of another list.
 //
 // One statement. A list that is not just by the id, ascending, of one state, names its index to MariaDB:
 // where the database has it under another name than the plan's DDL that is one more, and MariaDB before 11

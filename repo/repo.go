@@ -47,7 +47,8 @@ type untyped struct {
 	newParent  []rowLock
 }
 
-// New returns the repository of a resource of the plan whose ids and owners are integers, see [NewOf].
+// New returns the repository of a resource of the plan whose ids and owners are integers. T is a struct with
+// `db` tags for the columns, and where it is wanted a virtual one, "state"; see [NewOf].
 func New[T any](plan schema.Plan, resource string, rules ...*limit.Rule) (*Repo[T], error) {
 	return NewOf[T, int64, int64](plan, resource, rules...)
 }

@@ -10,18 +10,18 @@ import (
 	"syscall"
 )
 
-// RunCommand runs a command with [EnvDSN] set to this server and this process's standard streams, and returns
-// its exit code (128 + the signal's number if it died of one). SIGINT and SIGTERM are passed on, and the
-// command decides when it ends, so that the server outlives it. The error says that it could not be run at
-// all.
-func (s *Server) RunCommand(argv []string) (exitCode int, err error) {
+// RunCommand runs a command with [EnvDSN] set to this server, and to a database of it unless that is "", with
+// this process's standard streams, and returns its exit code (128 + the signal's number if it died of one).
+// SIGINT and SIGTERM are passed on, and the command decides when it ends, so that the server outlives it. The
+// error says that it could not be run at all.
+func (s *Server) RunCommand(argv []string, database string) (exitCode int, err error) {
 	if len(argv) == 0 {
 		return 0, errors.New("devdb: no command was given")
 	}
 	// Not bound to a context: the command is told by signals and takes its time to clean up.
 	cmd := exec.CommandContext(context.Background(), argv[0], argv[1:]...) //nolint:gosec // the developer's own command line
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(), EnvDSN+"="+s.DSN(""))
+	cmd.Env = append(os.Environ(), EnvDSN+"="+s.DSN(database))
 
 	interactive := fromTerminal()
 	signals := make(chan os.Signal, 4)

@@ -44,5 +44,5 @@ func run(argv []string) (code int, err error) {
 	}
 	defer func() { err = errors.Join(err, stop()) }()
 	fmt.Fprintf(os.Stderr, "withcontainer: %s %s: %s\n", server.Engine(), server.Version(), server.Source())
-	return server.RunCommand(argv)
+	return server.RunCommand(argv, "")
 }

@@ -2,8 +2,10 @@
 //
 //	withserver [-engine MariaDB|MySQL] [-version 11.] [-clock +1h -faketime LIB] -- go test ./...
 //	withserver -dir .data/server -- .cache/bin/projects
+//	withserver -database office -- bash
 //
-// The command finds the server in ONEROW_DSN. The server is found as package devdb says, and closed when the
+// The command finds the server in ONEROW_DSN, and in it the database that -database names, which is made. The
+// server is found as package devdb says, and closed when the
 // command has ended. With -engine it is an error to find the other one, with -version to find a version that
 // begins otherwise. With -dir the server's data is kept there, durably; else it is thrown away. With -clock
 // the server's clock is that far ahead of the command's (or behind it), through the library libfaketime: what
@@ -33,8 +35,13 @@ func main() {
 	clock := flag.Duration("clock", 0, "how far the server's clock is ahead, for example -1h")
 	library := flag.String("faketime", "", "where libfaketime is, for -clock")
 	dir := flag.String("dir", "", "a folder in which the server keeps its data (default: a throw-away one)")
+	database := flag.String("database", "", "a database to make, if it is not there, and to name in ONEROW_DSN (default: none)")
+	flag.Usage = func() {
+		fmt.Fprint(os.Stderr, "usage: withserver [flags] -- command\n\nruns the command beside a private server, whose data source name it finds in ONEROW_DSN\n\n")
+		flag.PrintDefaults()
+	}
 	flag.Parse()
-	code, err := run(*engine, *version, *dir, *clock, *library, flag.Args())
+	code, err := run(*engine, *version, *dir, *database, *clock, *library, flag.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "withserver:", err)
 		code = max(code, 1)
@@ -42,7 +49,7 @@ func main() {
 	os.Exit(code)
 }
 
-func run(engine, version, dir string, clock time.Duration, library string, argv []string) (code int, err error) {
+func run(engine, version, dir, database string, clock time.Duration, library string, argv []string) (code int, err error) {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
 	o := devdb.Options{Dir: dir, Durable: dir != ""}
@@ -57,6 +64,11 @@ func run(engine, version, dir string, clock time.Duration, library string, argv 
 	if err := ahead(ctx, server, clock); err != nil {
 		return 1, err
 	}
+	if database != "" {
+		if err := server.CreateDatabase(ctx, database); err != nil {
+			return 1, err
+		}
+	}
 	cancel()
 	fmt.Fprintf(os.Stderr, "withserver: %s %s: %s\n", server.Engine(), server.Version(), server.Source())
 	if engine != "" && !strings.EqualFold(engine, server.Engine()) {
@@ -65,7 +77,7 @@ func run(engine, version, dir string, clock time.Duration, library string, argv 
 	if !strings.HasPrefix(server.Version(), version) {
 		return 1, fmt.Errorf("version %s was asked for, and the server is %s %s", version, server.Engine(), server.Version())
 	}
-	return server.RunCommand(argv)
+	return server.RunCommand(argv, database)
 }
 
 // ahead checks that the server's clock is where it was asked to be.
