@@ -1,4 +1,4 @@
-// Package r04 is recipes 4 and 5: a webhook that comes twice, and out of order.
+// Package r04 is recipe 4: a webhook that comes twice.
 //
 // Open this package when that recipe changes.
 package r04

@@ -1,4 +1,4 @@
-// Package r09 is recipe 9, and 10: millions of rows are deleted beside users, with the row above them.
+// Package r09 is recipe 9: millions of rows are deleted beside users, with the row above them.
 //
 // Open this package when that recipe changes.
 package r09
