@@ -19,8 +19,8 @@ OTHERS ?= $(PKG)
 LIBRARIES := . ./repo ./cascade ./cascade/queue ./cascade/inspect ./cascade/admin ./cascade/recover ./cascade/page ./cascade/prommetrics \
   ./cascade/blobassets ./cascade/internal/... ./onerowtest/... ./limit ./quota ./idempotency/... ./flow/... ./ordering ./serial ./schema/... ./migrations/... ./names \
   ./crashtest/... ./internal/sqltext ./internal/acknowledged ./internal/mysqlerr
-# What callers share, or has goroutines of its own: where the race detector may find something.
-RACED := . ./pool ./internal/guard ./internal/hosts ./repo ./cascade ./cascade/queue ./cascade/inspect ./cascade/recover ./cascade/page \
+# What has goroutines of its own, or state that callers share: where the race detector may find something.
+RACED := . ./pool ./internal/guard ./internal/hosts ./cascade ./cascade/queue \
   ./cascade/prommetrics ./cascade/internal/... ./limit ./quota ./idempotency/... ./flow ./ordering ./serial
 # The race detector would keep each process that ends waiting for a second.
 export GORACE ?= atexit_sleep_ms=10
@@ -118,9 +118,9 @@ test-settings: server ## a few tests of each package under each setting that a s
 
 # A recipe fails where its naive code breaks no more, a solution does, or its page is not what was run.
 RECIPE ?=
-test-cookbook: server withserver languages ## the recipes, each proved on this engine; RECIPE=07 is one, ARGS=-update makes its files anew
-	go vet -C cookbook ./...
-	$(PRIVATELY) go test -C cookbook -count=1 -p $(P) -v ./r$(RECIPE)... $(ARGS)
+test-cookbook: server withserver languages ## the recipes, each proved on this engine; RECIPE=07 is one, ARGS=-update makes its files anew, ARGS=-short takes a minute
+	$(if $(VET),go vet -C cookbook ./...)
+	$(PRIVATELY) go test -C cookbook -count=1 $(if $(VET),-v,-vet=off) -ldflags='-s -w' -p 3 ./r$(RECIPE)... $(ARGS)
 
 languages:
 	@scripts/get-languages

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -22,6 +23,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/cost"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // withOld is a database with rows of each kind, of which those with i <= old are old.
@@ -170,9 +172,11 @@ func TestSlowly(t *testing.T) {
 func TestRunPurges(t *testing.T) {
 	t.Parallel()
 	w, off := withOld(t, "450"), withOld(t, "450")
-	d, idle := w.start("run", "--poll", "10ms"), off.start("run", "--no-purge", "--poll", "10ms")
-	for end := time.Now().Add(2 * deadline); w.number("SELECT COUNT(*) FROM onerow_key") > 550 && time.Now().Before(end); {
-	}
+	d, idle := w.start("run", "--poll", "200ms"), off.start("run", "--no-purge", "--poll", "200ms")
+	dbtest.Eventually(t, 2*deadline, func() (bool, string) {
+		left := w.number("SELECT COUNT(*) FROM onerow_key")
+		return left <= 550, fmt.Sprintf("%d keys are left", left)
+	})
 	for _, r := range []*running{d, idle} {
 		r.signal(syscall.SIGTERM)
 		if code, took := r.wait(deadline); code != 0 || took > soon {
