@@ -1,6 +1,9 @@
 package main
 
 import (
+	"go/parser"
+	"go/token"
+	"html"
 	"io/fs"
 	"path"
 	"regexp"
@@ -15,6 +18,8 @@ type page struct {
 	title  string
 	group  string // under which it stands in the menu; empty: it does not
 	body   string // HTML
+	// uses are the packages that a recipe's code imports; of a package, the recipes that import it.
+	uses []*page
 	// anchors are the ids in the body, sections what a search finds.
 	anchors  map[string]bool
 	sections []section
@@ -75,7 +80,51 @@ func load(files fs.FS) (*site, error) {
 	for _, dir := range packages {
 		s.add(&page{source: dir, path: "pkg/" + packageName(dir) + ".html", group: groupReference})
 	}
-	return s, nil
+	return s, s.relate()
+}
+
+// relate links recipes and the packages that their code imports, both ways.
+func (s *site) relate() error {
+	for _, recipe := range s.pages {
+		if recipe.group != groupCookbook || recipe.source == "cookbook/README.md" {
+			continue
+		}
+		text, err := fs.ReadFile(s.files, path.Join(path.Dir(recipe.source), "onerow.go"))
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), "onerow.go", text, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, i := range file.Imports {
+			name := strings.Trim(i.Path.Value, `"`)
+			dir, ours := strings.CutPrefix(name, module+"/")
+			if name == module {
+				dir, ours = ".", true
+			}
+			if of := s.pageOf[dir]; ours && of != nil {
+				recipe.uses, of.uses = append(recipe.uses, of), append(of.uses, recipe)
+			}
+		}
+	}
+	return nil
+}
+
+// related is the line below a page that links what it has to do with.
+func (p *page) related() string {
+	if len(p.uses) == 0 {
+		return ""
+	}
+	var links []string
+	for _, other := range p.uses {
+		links = append(links, `<a href="`+relative(p.path, other.path)+`">`+html.EscapeString(other.title)+`</a>`)
+	}
+	title := "Recipes that use it"
+	if p.group == groupCookbook {
+		title = "Its reference"
+	}
+	return "<aside><strong>" + title + ":</strong> " + strings.Join(links, " · ") + "</aside>"
 }
 
 func (s *site) add(p *page) {

@@ -42,6 +42,9 @@ func (s *site) render() (map[string][]byte, error) {
 			return nil, fmt.Errorf("%s: %w", p.source, err)
 		}
 	}
+	for _, p := range s.pages { // each has its title by now
+		p.body += p.related()
+	}
 	files := map[string][]byte{"style.css": style, "search.js": search, "schedule.js": stepper}
 	var sections []section
 	for _, p := range s.pages {

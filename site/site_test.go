@@ -126,6 +126,27 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
+// TestRelated: a recipe links the reference of what it uses, and is linked there.
+func TestRelated(t *testing.T) {
+	s, err := load(os.DirFS(".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := s.render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for page, want := range map[string]string{
+		"cookbook/r14_gapless_numbers/index.html": `href="../../pkg/serial.html"`,
+		"pkg/serial.html":                         `href="../cookbook/r14_gapless_numbers/index.html"`,
+		"pkg/onerow.html":                         `href="../cookbook/r22_commit_answer_lost/index.html"`,
+	} {
+		if !strings.Contains(string(files[page]), want) {
+			t.Errorf("%s lacks %s", page, want)
+		}
+	}
+}
+
 // TestNoSchedule is its negative control.
 func TestNoSchedule(t *testing.T) {
 	for _, text := range []string{"", "one line", strings.Repeat("a line without columns, but longer than the first of them\n", 4) + "\n\nend"} {
