@@ -105,7 +105,7 @@ func (n *normal) step(r traceRow) Step {
 	if e.heard.err != nil {
 		s.Err = n.text(errorMark(e.heard.err))
 	}
-	s.WaitsFor, s.GoesOn = r.waitsFor, r.goesOn
+	s.WaitsFor, s.GoesOn, s.Lock = r.waitsFor, r.goesOn, n.text(r.lock)
 	return s
 }
 

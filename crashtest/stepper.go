@@ -129,8 +129,16 @@ func (s *stepper) calm() error {
 		}
 		if !s.unsure(computing) && !s.unsure(executing) && !s.unsure(waiting) {
 			for _, p := range s.procs {
-				if p.phase == waiting {
-					s.trace.waits(p, s.blockers(p))
+				if p.phase != waiting {
+					continue
+				}
+				row := s.trace.waits(p, s.blockers(p))
+				if row == nil || !p.lane.connector.recording.Load() {
+					continue
+				}
+				var err error
+				if row.lock, err = s.server.lockOf(s.ctx, p.lane.connector.openSessions()); err != nil {
+					return err
 				}
 			}
 			return nil

@@ -25,6 +25,7 @@ type traceRow struct {
 
 	execution *execution // nil: no step
 	waitsFor  string     // the copies whose locks it waited for
+	lock      string     // which, in a run that is recorded
 	goesOn    int        // the step after which it was answered, where it waited
 }
 
@@ -34,13 +35,16 @@ func (t *trace) step(p *process) {
 	t.rows = append(t.rows, traceRow{step: t.steps, copy: p.copy, text: p.current.SQL, execution: p.current.execution})
 }
 
-// waits marks the line of the statement, or of the one whose rows are being read.
-func (t *trace) waits(p *process, blockers string) {
+// waits marks the line of the statement, or of the one whose rows are being read, and returns it; nil: it was
+// known to wait.
+func (t *trace) waits(p *process, blockers string) *traceRow {
 	row := &t.rows[p.row]
-	if row.mark == "" {
-		t.waited++
-		row.mark, row.waitsFor = "waits", blockers
+	if row.mark != "" {
+		return nil
 	}
+	t.waited++
+	row.mark, row.waitsFor = "waits", blockers
+	return row
 }
 
 // returned marks the line of the statement, or adds one where others came between.

@@ -65,6 +65,27 @@ const sqlRequests = `SELECT DISTINCT t.PROCESSLIST_ID, '' FROM performance_schem
  JOIN performance_schema.data_locks AS l ON l.ENGINE_TRANSACTION_ID = w.REQUESTING_ENGINE_TRANSACTION_ID AND l.LOCK_TYPE = 'TABLE'
  JOIN performance_schema.threads AS t ON t.THREAD_ID = l.THREAD_ID WHERE t.PROCESSLIST_ID IS NOT NULL`
 
+// sqlLocks are the locks that are waited for, by the session that waits; see sqlRequests for how it is known.
+const sqlLocks = `SELECT t.PROCESSLIST_ID, CONCAT(r.LOCK_MODE, ' on ', r.OBJECT_NAME, COALESCE(CONCAT('.', r.INDEX_NAME), ''), COALESCE(CONCAT(' (', r.LOCK_DATA, ')'), ''))
+ FROM performance_schema.data_lock_waits AS w
+ JOIN performance_schema.data_locks AS r ON r.ENGINE_LOCK_ID = w.REQUESTING_ENGINE_LOCK_ID
+ JOIN performance_schema.data_locks AS l ON l.ENGINE_TRANSACTION_ID = w.REQUESTING_ENGINE_TRANSACTION_ID AND l.LOCK_TYPE = 'TABLE'
+ JOIN performance_schema.threads AS t ON t.THREAD_ID = l.THREAD_ID WHERE t.PROCESSLIST_ID IS NOT NULL`
+
+// lockOf names the lock that one of the sessions waits for. MariaDB's list of locks is cached, so it is not
+// asked there.
+func (s *server) lockOf(ctx context.Context, sessions []uint64) (lock string, err error) {
+	if s.mariaDB {
+		return "", nil
+	}
+	err = s.ask(ctx, "for which lock a session waits", sqlLocks, func(id uint64, name string) {
+		if slices.Contains(sessions, id) {
+			lock = name
+		}
+	})
+	return lock, err
+}
+
 // waitingIn reads the list of transactions. Each begins with "---TRANSACTION", then come LOCK WAIT if it
 // waits, then the session; what follows, the query among it, is not looked at.
 func waitingIn(status string) map[uint64]bool {

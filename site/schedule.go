@@ -91,6 +91,9 @@ func (s *schedule) add(number, text string, right bool) {
 	}
 }
 
+// plainly is what a page says in place of a sign that few fonts have.
+var plainly = strings.NewReplacer("⧗ waits", "… waits", "⧗ ", "for the lock ")
+
 var engines = []struct{ file, name string }{{"trace.mariadb.txt", "MariaDB 10.11"}, {"trace.mariadb-11.txt", "MariaDB 11.8"}, {"trace.mysql.txt", "MySQL 9"}}
 
 // traceBlock is where a page shows its schedule.
@@ -130,7 +133,7 @@ func (s schedule) html(engine string) string {
 			cell = "<code>" + html.EscapeString(st.sql) + "</code>"
 		}
 		for _, h := range st.heard {
-			cell += fmt.Sprintf(`<span class="%s">%s</span>`, h.kind, html.EscapeString(strings.Replace(h.text, "⧗", "…", 1)))
+			cell += fmt.Sprintf(`<span class="%s">%s</span>`, h.kind, html.EscapeString(plainly.Replace(h.text)))
 		}
 		left, right := cell, ""
 		if st.right {

@@ -39,6 +39,9 @@ func cells(t crashtest.Trace) (list []cell) {
 		case s.GoesOn > 0:
 			c.kind = "waits"
 			c.lines = append(c.lines, "⧗ waits for "+s.WaitsFor)
+			if s.Lock != "" {
+				c.lines = append(c.lines, wrap("⧗ "+s.Lock, width)...)
+			}
 			late[s.GoesOn] = append(late[s.GoesOn], cell{copy: s.Copy, lines: wrap(fmt.Sprintf("(%d) %s", s.Number, cmp.Or(said, "→ ok")), width), kind: kindOf(s)})
 		case said != "":
 			c.kind = kindOf(s)
