@@ -72,7 +72,7 @@ test-others: export ONEROW_TEST_PROGRAM := $(if $(RACE),$(CURDIR)/$(BIN)/cascade
 # Where the tests' servers lie: in memory, if there is plenty of it. A DDL statement waits for the disk, whatever one sets.
 MEMORY := $(shell awk '/^MemAvailable/ && $$2 > 12000000 { print "/dev/shm" }' /proc/meminfo 2>/dev/null)
 ifeq ($(origin TMPDIR)$(shell [[ -w "$(MEMORY)" ]] && df --output=avail "$(MEMORY)" | awk 'NR == 2 { print ($$1 > 8000000) }'),undefined1)
-test-others test-explore test-clock-ahead test-clock-behind test-settings test-cluster: export TMPDIR := $(MEMORY)
+test-others test-explore test-clock-ahead test-clock-behind test-settings test-cookbook test-cluster: export TMPDIR := $(MEMORY)
 endif
 
 # Explorations run one statement at a time, tens of thousands of them: the race detector has nothing to find there, and

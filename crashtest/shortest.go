@@ -44,8 +44,8 @@ type Step struct {
 	// step after which it was answered; empty and 0 where it did not wait.
 	WaitsFor string
 	GoesOn   int
-	// Lock is the one that it waited for, as MySQL names it: "X,GAP,INSERT_INTENTION on seat.PRIMARY (1, 9)", the
-	// mode, the index and the row. MariaDB has no list of locks that is live.
+	// Lock is the one that it waited for, as MySQL names it: "X,GAP,INSERT_INTENTION on seat.PRIMARY (1, 9)",
+	// the mode, the index and the row. MariaDB has no list of locks that is live.
 	Lock string
 }
 

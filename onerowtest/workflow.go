@@ -53,9 +53,9 @@ func Workflow(t testing.TB, plan schema.Plan, ddl ...string) crashtest.Workflow 
 const sqlDrawn = `SELECT TABLE_NAME FROM information_schema.COLUMNS
  WHERE TABLE_SCHEMA = DATABASE() AND EXTRA LIKE '%auto_increment%' AND DATA_TYPE IN ('int', 'bigint') AND TABLE_NAME NOT LIKE 'onerow\\_%' ORDER BY TABLE_NAME`
 
-// apart has each table's ids begin elsewhere. A column such as onerow_request.row_id has those of several, and
-// only which values are equal is compared: two tables' ids must not be equal in one run, by chance, and differ
-// in the next, where a fault has used one up.
+// apart has each table's ids begin elsewhere. A column such as onerow_request.row_id has those of several,
+// and only which values are equal is compared: two tables' ids must not be equal in one run, by chance, and
+// differ in the next, where a fault has used one up.
 func apart(ctx context.Context, db *sql.DB) error {
 	const distance = 1_000_000
 	list, err := pairs(ctx, db, sqlDrawn, 1)

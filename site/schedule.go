@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// A recipe's page shows the schedule that breaks its code as text, which crashtest has found. Here it becomes a
-// table that can be stepped through, one for each engine.
+// A recipe's page shows the schedule that breaks its code as text, which crashtest has found. Here it becomes
+// a table that can be stepped through, one for each engine.
 
 // step is one line of a schedule's table: what a session sends, or hears later.
 type step struct {

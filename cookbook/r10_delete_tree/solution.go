@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Solution reads the tree from the top down, and deletes it from the bottom up. Called again, it finds what is
-// left.
+// Solution reads the tree from the top down, and deletes it from the bottom up. Called again, it finds what
+// is left.
 func Solution(ctx context.Context, db *sql.DB) error {
 	levels := [][]any{{1}}
 	for {

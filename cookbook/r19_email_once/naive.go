@@ -15,7 +15,8 @@ func Naive(ctx context.Context, db *sql.DB, _ time.Duration) error {
 	if err := db.QueryRowContext(ctx, "SELECT sent FROM receipt WHERE order_id = 7").Scan(&sent); err != nil || sent {
 		return err
 	}
-	// The provider. It is a table here, so that one sees what it was sent. It commits by itself, as others do.
+	// The provider. It is a table here, so that one sees what it was sent. It commits by itself, as others
+	// do.
 	if _, err := db.ExecContext(ctx, "INSERT INTO provider (mail) VALUES ('your receipt')"); err != nil {
 		return err
 	}

@@ -19,7 +19,8 @@ func Naive(ctx context.Context, db *sql.DB, amount int, _ time.Duration) error {
 	if err := db.QueryRowContext(ctx, "SELECT paid > 0 FROM purchase WHERE id = 7").Scan(&paid); err != nil || paid {
 		return err
 	}
-	// The provider. It is a table here, so that one sees what it was asked. It commits by itself, as others do.
+	// The provider. It is a table here, so that one sees what it was asked. It commits by itself, as others
+	// do.
 	if _, err := db.ExecContext(ctx, "INSERT INTO provider (amount) VALUES (?)", amount); err != nil {
 		return err
 	}

@@ -168,8 +168,8 @@ type place struct {
 	line int
 }
 
-// uses are the places where the mutant is run: its own line, or, of what stands outside of functions, each line
-// that names it, wherever in its package that is, through other constants too.
+// uses are the places where the mutant is run: its own line, or, of what stands outside of functions, each
+// line that names it, wherever in its package that is, through other constants too.
 func uses(root string, m mutant) (list []place, err error) {
 	dir := filepath.Dir(m.file)
 	files, err := filepath.Glob(filepath.Join(root, dir, "*.go"))

@@ -95,9 +95,9 @@ func plantMutants(ctx context.Context, n nursery, first string, covered bool, ch
 // errInvalid is a mutant that is no program.
 var errInvalid = errors.New("does not compile")
 
-// tests are the packages that are to find the mutant: the rooms of cascade are tested with each other, its own
-// first, those of schema by live, pool and guard those who open sessions, and migrations by the second saying
-// of their tables.
+// tests are the packages that are to find the mutant: the rooms of cascade are tested with each other, its
+// own first, those of schema by live, pool and guard those who open sessions, and migrations by the second
+// saying of their tables.
 func (m mutant) tests() string {
 	switch {
 	case strings.HasSuffix(m.file, ".sql"):
@@ -125,8 +125,8 @@ type finding struct{ pkg, test string }
 type attempt struct{ pkg, which, pattern string }
 
 // attempts begin with the tests that first, a pattern, names, go on with those that have found others, the
-// last finder before all. Then come those that run the mutant, the quickest first, or, where that is not known,
-// all, and explorations last, which take the longest.
+// last finder before all. Then come those that run the mutant, the quickest first, or, where that is not
+// known, all, and explorations last, which take the longest.
 func attempts(pkgs, first string, running []timed, known []finding) (list []attempt) {
 	all := strings.Fields(pkgs)
 	if first != "" {
