@@ -49,7 +49,7 @@ var notSQL = map[string]map[string]string{
 		"name":   "Empty Generated Ignore Name Refs Sets Tables",
 		"word":   "Without schedule",
 		"server": "DSN", // of a test, read by the driver
-		"answer": "Answers Args Columns Copy Diff Engine Err Fault Isolation Kind Note Reason Rows SQL Schedule Table WaitsFor Workflow",
+		"answer": "Answers Args Columns Copy Diff Engine Err Fault Isolation Kind Lock Note Reason Rows SQL Schedule Table WaitsFor Workflow",
 	},
 	"flow": {
 		"name":   "Flow RequestID Stage flow id name requestID step stepID",
