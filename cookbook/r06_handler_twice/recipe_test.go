@@ -13,7 +13,7 @@ func TestMain(m *testing.M) { kitchen.Main(m) }
 func TestRecipe06(t *testing.T) {
 	customer := []string{"INSERT INTO customer (id, points) VALUES (7, 0)"}
 	kitchen.Cook(t, kitchen.Recipe{
-		Naive:    kitchen.Side{Tables: "naive.sql", Setup: customer, Calls: delivered(Naive)},
+		Naive:    kitchen.Side{Tables: "schema.sql", Setup: customer, Calls: delivered(Naive)},
 		Solution: kitchen.Side{Tables: "schema.sql", Setup: customer, Calls: delivered(Solution)},
 		Onerow:   kitchen.Side{Tables: "onerow.sql", Setup: customer, Calls: delivered(Onerow)},
 		AsOnce:   true,

@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { kitchen.Main(m) }
 func TestRecipe11(t *testing.T) {
 	rows := []string{"INSERT INTO post (id) VALUES (1)", "INSERT INTO comment (id, post_id) VALUES (1, 1), (2, 1)"}
 	kitchen.Cook(t, kitchen.Recipe{
-		Naive: kitchen.Side{Tables: "naive.sql", Setup: rows, Calls: []kitchen.Call{both(Naive, NaiveUndo), NaiveComment}},
+		Naive: kitchen.Side{Tables: "schema.sql", Setup: rows, Calls: []kitchen.Call{both(Naive, NaiveUndo), NaiveComment}},
 		Solution: kitchen.Side{
 			Tables: "schema.sql", Setup: rows, Calls: []kitchen.Call{both(Solution, SolutionUndo), SolutionComment},
 		},

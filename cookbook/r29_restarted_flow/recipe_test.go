@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { kitchen.Main(m) }
 func TestRecipe29(t *testing.T) {
 	rows := []string{"INSERT INTO cart (id, run, total) VALUES (1, 'run-1', 0)", "INSERT INTO item (cart_id, price) VALUES (1, 30)"}
 	kitchen.Cook(t, kitchen.Recipe{
-		Naive:    kitchen.Side{Tables: "naive.sql", Setup: rows, Calls: runs(Naive, Put)},
+		Naive:    kitchen.Side{Tables: "schema.sql", Setup: rows, Calls: runs(Naive, Put)},
 		Solution: kitchen.Side{Tables: "schema.sql", Setup: rows, Calls: runs(Solution, Put)},
 		Onerow: kitchen.Side{
 			Tables: "onerow.sql", Calls: runs(Onerow, OnerowPut),

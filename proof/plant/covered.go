@@ -24,7 +24,7 @@ import (
 // span is some lines of a file.
 type span struct{ from, to int }
 
-// coverage says which tests run which lines, the quickest first.
+// coverage says which tests run which lines.
 type coverage struct {
 	tests []timed
 	lines map[string]map[span][]int // of tests, by file
@@ -62,7 +62,6 @@ func (n nursery) measure(ctx context.Context, pkgs []string) (*coverage, error) 
 			return nil, err
 		}
 	}
-	c.sort()
 	return c, ctx.Err()
 }
 
@@ -128,14 +127,6 @@ func (c *coverage) read(profile string, t timed) error {
 		c.lines[name][s] = append(c.lines[name][s], len(c.tests)-1)
 	}
 	return file.Close()
-}
-
-func (c *coverage) sort() {
-	for _, spans := range c.lines {
-		for s := range spans {
-			slices.SortFunc(spans[s], func(a, b int) int { return cmp.Compare(c.tests[a].took, c.tests[b].took) })
-		}
-	}
 }
 
 // running are the tests that run the mutant, the quickest first.

@@ -1,6 +1,6 @@
 package main
 
-// What a recipe of the cookbook shows must have been run, and be as it says.
+// recipeBugs change what a recipe of the cookbook shows: it must have been run, and be as it says.
 var recipeBugs = []bug{
 	{"a recipe's naive code is right", "./cookbook/r31_archive_once", "TestRecipe31/naive", []change{{"cookbook/r31_archive_once/naive.go",
 		`version FROM project WHERE id = 1")`, `version FROM project WHERE id = 1 FOR UPDATE")`}}},

@@ -1,7 +1,0 @@
-CREATE TABLE customer (
-  id BIGINT PRIMARY KEY,
-  points INT NOT NULL
-) ENGINE=InnoDB;
-CREATE TABLE processed (
-  message_id VARBINARY(64) PRIMARY KEY
-) ENGINE=InnoDB;
