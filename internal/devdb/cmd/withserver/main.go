@@ -4,11 +4,12 @@
 //	withserver -dir .data/server -- .cache/bin/projects
 //	withserver -database office -- bash
 //
-// The command finds the server in ONEROW_DSN, and in it the database that -database names, which is made. The
-// server is found as package devdb says, and closed when the command has ended. With -engine it is an error to find the other one, with -version to find a version that
-// begins otherwise. With -dir the server's data is kept there, durably; else it is thrown away. With -clock
-// the server's clock is that far ahead of the command's (or behind it), through the library libfaketime: what
-// mixes the two clocks then fails.
+// The command finds the server in ONEROW_DSN, and in it the database that -database names, which is made.
+// The server is found as package devdb says, and closed when the command has ended. With -engine it is an
+// error to find the other one, with -version to find a version that begins otherwise. With -dir the
+// server's data is kept there, durably; else it is thrown away. With -clock the server's clock is that far
+// ahead of the command's (or behind it), through the library libfaketime: what mixes the two clocks then
+// fails.
 //
 // Open this package when a command is to run beside another server.
 package main
