@@ -77,6 +77,9 @@ func newExplorer(ctx context.Context, w Workflow, copies int) (*explorer, error)
 	if err == nil {
 		x.tables, err = loadCatalog(ctx, x.observer, w)
 	}
+	if err == nil && len(w.Generated) > 0 {
+		err = x.liftCounters(ctx)
+	}
 	if err != nil {
 		return nil, errors.Join(err, x.close())
 	}

@@ -81,8 +81,10 @@ func (x *explorer) record(on bool) {
 const sqlCounters = `SELECT TABLE_NAME FROM information_schema.COLUMNS
  WHERE TABLE_SCHEMA = DATABASE() AND LOWER(EXTRA) LIKE '%auto_increment%' AND LOWER(DATA_TYPE) NOT IN ('tinyint', 'smallint') ORDER BY TABLE_NAME`
 
-// firstID is where the ids of a recorded run begin, betweenTables how far those of two tables are apart: no
-// amount or key of the workflow's own is taken for an id, and no id of one table for one of another.
+// firstID is where the ids that the server draws begin, betweenTables how far those of two tables are apart: no
+// amount or key of the workflow's own is taken for an id, and no id of one table for one of another. A
+// generated column may hold ids of several tables, and only which of them are equal is compared: equal by
+// chance in one run, they would not be in the next, where a fault has used one up.
 const (
 	firstID       = 1_000_000
 	betweenTables = 100_000
@@ -90,6 +92,8 @@ const (
 
 // liftCounters has the server draw ids that are no small numbers from now on.
 func (x *explorer) liftCounters(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
 	var names []string
 	err := eachRow(ctx, x.observer, sqlCounters, func(rows *sql.Rows) error {
 		var name string
@@ -100,11 +104,15 @@ func (x *explorer) liftCounters(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading which tables have a counter: %w", err)
 	}
+	if len(names) == 0 {
+		return nil
+	}
+	var lifts []string
 	for i, name := range names {
-		lift := fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", ident.Quote(name), firstID+i*betweenTables)
-		if _, err := x.observer.ExecContext(ctx, lift); err != nil {
-			return fmt.Errorf("setting the counter of %s: %w", name, err)
-		}
+		lifts = append(lifts, fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", ident.Quote(name), firstID+i*betweenTables))
+	}
+	if _, err := x.observer.ExecContext(ctx, strings.Join(lifts, "; ")); err != nil {
+		return fmt.Errorf("setting where the ids of the tables begin: %w", err)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -35,9 +34,6 @@ func Workflow(t testing.TB, plan schema.Plan, ddl ...string) crashtest.Workflow 
 		t.Fatalf("onerowtest: %v", err)
 	}
 	group, err := inGroup(t.Context(), db)
-	if err == nil {
-		err = apart(t.Context(), db)
-	}
 	if err != nil {
 		t.Fatalf("onerowtest: %v", err)
 	}
@@ -47,24 +43,6 @@ func Workflow(t testing.TB, plan schema.Plan, ddl ...string) crashtest.Workflow 
 		Refs: references(plan),
 		Wrap: func(c driver.Connector) driver.Connector { return guard.Answered(c, group) },
 	}
-}
-
-// The toolkit's own tables are left as they are: what refers to them refers to one of them.
-const sqlDrawn = `SELECT TABLE_NAME FROM information_schema.COLUMNS
- WHERE TABLE_SCHEMA = DATABASE() AND EXTRA LIKE '%auto_increment%' AND DATA_TYPE IN ('int', 'bigint') AND LEFT(TABLE_NAME, 7) <> 'onerow_' ORDER BY TABLE_NAME`
-
-// apart has each table's ids begin elsewhere. A column such as onerow_request.row_id has those of several,
-// and only which values are equal is compared: two tables' ids must not be equal in one run, by chance, and
-// differ in the next, where a fault has used one up.
-func apart(ctx context.Context, db *sql.DB) error {
-	const distance = 1_000_000
-	list, err := pairs(ctx, db, sqlDrawn, 1)
-	for i, row := range list {
-		if err == nil {
-			_, err = db.ExecContext(ctx, fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", ident.Quote(row[0]), (i+1)*distance))
-		}
-	}
-	return err
 }
 
 // inGroup asks whether the server is in a MySQL replication group, which each session would with its first
