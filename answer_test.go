@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
+
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cascade/recover"
@@ -138,6 +140,7 @@ func TestAnswerOfDetails(t *testing.T) {
 		"a lost statement": {fmt.Errorf("%w: %w", onerow.ErrTxPoisoned, onerow.ErrMoved), 500, "internal error"},
 		"too late":         {fmt.Errorf("%w: %w", repo.ErrTooLate, queue.ErrNoJob), 409, "too late: the deletion has begun"},
 		"two at once":      {errors.Join(driver, onerow.ErrNotFound, repo.ErrGone), 404, "not found"},
+		"tries used up":    {fmt.Errorf("a: %w", &mysql.MySQLError{Number: 1213}), 503, "the server is busy; try again"},
 		"a flow of others": {&flow.OwnedError{Owner: "secret"}, 500, "internal error"},
 	} {
 		if status, text := onerow.Answer(c.err); status != c.status || text != c.text {

@@ -100,7 +100,7 @@ type Config struct {
 	Assets Assets
 	// Name is shown as the job's worker. Default: host name and process id.
 	Name string
-	// Log gets one line per job, and errors. Default: nothing is logged.
+	// Log gets one line per job, and errors. Default: slog.Default().
 	Log *slog.Logger
 	// OnEvent is told what the worker does, for metrics and progress: package cascade/prommetrics is one
 	// receiver. It is called on the worker's goroutines, one call at a time, and should return at once.
@@ -160,8 +160,6 @@ func (c Config) withDefaults() (Config, error) {
 		c.Name = fmt.Sprintf("%s:%d", host, os.Getpid())
 	}
 	c.Name = dbtext.Fit(c.Name, governor.MaxName)
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.Default())
 	return c, nil
 }

@@ -15,7 +15,7 @@ import (
 // sqlInsert makes the row; what stands in braces is in statements.go. The unique index (owner, name key)
 // decides. Its parameters: the id where the application makes it, owner, parent (where it is not the owner),
 // name, name key, stem key, copy number, the application's own columns.
-const sqlInsert = `{inUTC}INSERT INTO {active} ({insert}, version, created_at, updated_at) VALUES ({inserted}, 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`
+const sqlInsert = `{inUTC}INSERT INTO {active} (version, created_at, updated_at{insert}) VALUES (1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6){inserted})`
 
 // insertColumns are the columns whose values come with the statement.
 func (r *untyped) insertColumns() (columns []string) {

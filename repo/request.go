@@ -31,7 +31,7 @@ type request struct {
 
 func (r *untyped) newRequest(id string, w newRow) (*request, error) {
 	if len(id) > maxRequestID {
-		return nil, fmt.Errorf("%w: a request id has 1 to %d bytes, this one has %d", ErrRequestMismatch, maxRequestID, len(id))
+		return nil, fmt.Errorf("%w: a request id has 1 to %d bytes, this one has %d", onerow.ErrInvalidKey, maxRequestID, len(id))
 	}
 	q := &request{scope: w.scope, id: id, fingerprint: r.fingerprint(w)}
 	rand.Read(q.token[:]) // never an error

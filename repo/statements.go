@@ -124,8 +124,8 @@ func (r *untyped) vocabulary() map[string]string {
 		"shared":      ident.Quotes(r.res.Shared()...),
 		"kept":        kept,
 		"named":       named,
-		"insert":      ident.Quotes(r.insertColumns()...),
-		"inserted":    ident.Params(len(r.insertColumns())),
+		"insert":      listed(ident.Quotes(r.insertColumns()...)),
+		"inserted":    listed(ident.Params(len(r.insertColumns()))),
 		"setUpdate":   assigned(r.updateColumns()),
 		"setHome":     assigned(r.home),
 		"setName":     assigned(r.nameColumns()),
@@ -178,4 +178,12 @@ func ifJoined(tx *onerow.Tx, lock string) string {
 		return lock
 	}
 	return ""
+}
+
+// listed is a list behind others; a resource may have no column but its id.
+func listed(list string) string {
+	if list == "" {
+		return ""
+	}
+	return ", " + list
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/errtext"
+	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/limit"
 )
@@ -39,13 +41,17 @@ func (r *untyped) run(ctx context.Context, db onerow.DB, c call, verb func(conte
 		return res, c.err
 	}
 	if len(r.limits) == 0 {
-		return r.inTx(ctx, db, c, verb)
-	}
-	err = limit.Follow(ctx, db, func() (err error) {
 		res, err = r.inTx(ctx, db, c, verb)
-		return err
-	})
-	return res, err
+	} else {
+		err = limit.Follow(ctx, db, func() (err error) {
+			res, err = r.inTx(ctx, db, c, verb)
+			return err
+		})
+	}
+	if err != nil {
+		return result{}, r.wrap(c.verb, c.id, err)
+	}
+	return res, nil
 }
 
 // errMoved: the row was in neither place when each was looked at, and yet is in one of them.
@@ -73,10 +79,7 @@ func (r *untyped) inTx(ctx context.Context, db onerow.DB, c call, verb func(cont
 	if errors.Is(err, errMoved) && ctx.Err() == nil {
 		err = conflict
 	}
-	if err != nil {
-		return result{}, r.wrap(c.verb, c.id, err)
-	}
-	return res, nil
+	return res, err
 }
 
 func (r *untyped) try(ctx context.Context, tx *onerow.Tx, c call, verb func(context.Context, *onerow.Tx) (result, error)) (res result, err error) {
@@ -96,9 +99,17 @@ func (r *untyped) wrap(verb string, id any, err error) error {
 		return nil
 	}
 	if id == nil {
-		return errtext.Wrap(err, "repo: %s %s", verb, r.res.Name)
+		err = errtext.Wrap(err, "repo: %s %s", verb, r.res.Name)
+	} else {
+		err = errtext.Wrap(err, "repo: %s %s %s", verb, r.res.Name, r.show(id))
 	}
-	return errtext.Wrap(err, "repo: %s %s %s", verb, r.res.Name, r.show(id))
+	switch mysqlerr.Number(err) {
+	case 1054, 1146, 1364: // no such column, no such table, a column that wants a value and gets none
+		if !strings.Contains(err.Error(), ".onerow_") {
+			err = fmt.Errorf("%w (live.Verify says how the plan and the tables differ)", err)
+		}
+	}
+	return err
 }
 
 // guarded is a write that has to meet one row.

@@ -227,8 +227,6 @@ func answerOf(err error) (status int, text string) {
 		return http.StatusBadRequest, "this is not possible here"
 	case errors.Is(err, quota.ErrNoOwner):
 		return http.StatusNotFound, "no such tenant"
-	case status == http.StatusInternalServerError && onerow.Retryable(err):
-		return http.StatusServiceUnavailable, "try again"
 	}
 	return status, text
 }

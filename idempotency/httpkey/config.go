@@ -69,7 +69,7 @@ type Config struct {
 	// handler may be run twice then, or passes on the token of [Claim]. At least Timeout. Default 0: a human
 	// decides.
 	Lease time.Duration
-	// Log gets what a client must not see. Default: nothing.
+	// Log gets what a client must not see. Default: slog.Default().
 	Log *slog.Logger
 }
 
@@ -105,9 +105,7 @@ func New(db onerow.DB, keys *idempotency.Keys, cfg Config) (*Middleware, error) 
 	if cfg.Lease != 0 && cfg.Lease < cfg.Timeout {
 		return nil, fmt.Errorf("%w: the lease of %s ends before the handler has to, after %s", ErrInvalidConfig, cfg.Lease, cfg.Timeout)
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.Default())
 	m := &Middleware{db: db, keys: keys, cfg: cfg, stored: map[string]bool{}, gates: gates{open: map[idempotency.Key]*gate{}}}
 	for _, name := range slices.Concat(alwaysStored, cfg.Headers) {
 		canonical := http.CanonicalHeaderKey(strings.TrimSpace(name))

@@ -2,12 +2,17 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/gob"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,20 +27,56 @@ import (
 // the coverage of the code written down; a statement in a constant is run where the constant is used.
 
 // span is some lines of a file.
-type span struct{ from, to int }
+type span struct{ From, To int }
 
 // coverage says which tests run which lines.
 type coverage struct {
-	tests []timed
-	lines map[string]map[span][]int // of tests, by file
+	Tests []timed
+	Lines map[string]map[span][]int // of tests, by file
 }
 
 type timed struct {
-	pkg, name string
-	took      time.Duration
+	Pkg, Name string
+	Took      time.Duration
 }
 
 const modulePath = "github.com/onerow/onerow/"
+
+// measured is what measure says of this code, kept in .cache: a run that goes on, in parts or beside another
+// one, need not measure again.
+func (n nursery) measured(ctx context.Context, pkgs []string) (*coverage, error) {
+	sum, err := sumOf(n.garden)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(".cache", "covered", fmt.Sprintf("%x", sha256.Sum256([]byte(sum+strings.Join(pkgs, " "))))[:16])
+	c := &coverage{}
+	file, err := os.Open(path) //nolint:gosec // named above
+	if err == nil {
+		return c, errors.Join(gob.NewDecoder(file).Decode(c), file.Close())
+	}
+	fmt.Println("measuring which tests run what")
+	if c, err = n.measure(ctx, pkgs); err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	err = errors.Join(gob.NewEncoder(&text).Encode(c), os.MkdirAll(filepath.Dir(path), 0o750))
+	return c, errors.Join(err, os.WriteFile(path, text.Bytes(), 0o600))
+}
+
+// sumOf is the sum of all code in a folder.
+func sumOf(root string) (string, error) {
+	sum := sha256.New()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !slices.Contains([]string{".go", ".sql", ".mod"}, filepath.Ext(path)) {
+			return err
+		}
+		text, err := os.ReadFile(path) //nolint:gosec // in the copy
+		fmt.Fprintf(sum, "%s %d\n%s", strings.TrimPrefix(path, root), len(text), text)
+		return err
+	})
+	return fmt.Sprintf("%x", sum.Sum(nil)), err
+}
 
 // measure runs each test of the packages by itself.
 func (n nursery) measure(ctx context.Context, pkgs []string) (*coverage, error) {
@@ -43,7 +84,7 @@ func (n nursery) measure(ctx context.Context, pkgs []string) (*coverage, error) 
 	for _, dir := range libraries {
 		paths = append(paths, "./"+dir)
 	}
-	c := &coverage{lines: map[string]map[span][]int{}}
+	c := &coverage{Lines: map[string]map[span][]int{}}
 	for _, pkg := range pkgs {
 		program := filepath.Join(n.garden, "covered.test")
 		cmd := exec.CommandContext(ctx, "go", "test", "-c", "-trimpath", "-cover", "-coverpkg="+strings.Join(paths, ","), "-o", program, pkg) //nolint:gosec // the list says what
@@ -107,7 +148,7 @@ func (c *coverage) read(profile string, t timed) error {
 	if err != nil {
 		return err
 	}
-	c.tests = append(c.tests, t)
+	c.Tests = append(c.Tests, t)
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		m := blockLine.FindStringSubmatch(lines.Text())
 		if m == nil || m[4] == "0" {
@@ -115,16 +156,16 @@ func (c *coverage) read(profile string, t timed) error {
 		}
 		name := strings.TrimPrefix(m[1], modulePath)
 		var s span
-		if _, err := fmt.Sscan(m[2], &s.from); err != nil {
+		if _, err := fmt.Sscan(m[2], &s.From); err != nil {
 			return err
 		}
-		if _, err := fmt.Sscan(m[3], &s.to); err != nil {
+		if _, err := fmt.Sscan(m[3], &s.To); err != nil {
 			return err
 		}
-		if c.lines[name] == nil {
-			c.lines[name] = map[span][]int{}
+		if c.Lines[name] == nil {
+			c.Lines[name] = map[span][]int{}
 		}
-		c.lines[name][s] = append(c.lines[name][s], len(c.tests)-1)
+		c.Lines[name][s] = append(c.Lines[name][s], len(c.Tests)-1)
 	}
 	return file.Close()
 }
@@ -137,20 +178,20 @@ func (c *coverage) running(root string, m mutant) (list []timed, err error) {
 		return nil, err
 	}
 	for _, place := range at {
-		for s, tests := range c.lines[place.file] {
-			if s.from <= place.line && place.line <= s.to {
+		for s, tests := range c.Lines[place.file] {
+			if s.From <= place.line && place.line <= s.To {
 				for _, t := range tests {
 					found[t] = true
 				}
 			}
 		}
 	}
-	for i := range c.tests {
+	for i := range c.Tests {
 		if found[i] {
-			list = append(list, c.tests[i])
+			list = append(list, c.Tests[i])
 		}
 	}
-	slices.SortFunc(list, func(a, b timed) int { return cmp.Compare(a.took, b.took) })
+	slices.SortFunc(list, func(a, b timed) int { return cmp.Compare(a.Took, b.Took) })
 	return list, nil
 }
 

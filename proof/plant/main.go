@@ -109,9 +109,6 @@ func run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	if *byRules {
-		if *covered {
-			fmt.Println("measuring which tests run what")
-		}
 		return plantMutants(ctx, nursery{garden, servers, map[string]suite{}, map[string]*coverage{}}, *first, *covered, chosen)
 	}
 	return plantBugs(ctx, nursery{garden, servers, map[string]suite{}, map[string]*coverage{}}, some, names)

@@ -165,7 +165,7 @@ func inParts(running []timed) (list []attempt) {
 		running = running[len(some):]
 		names := map[string][]string{}
 		for _, t := range some {
-			names[t.pkg] = append(names[t.pkg], t.name)
+			names[t.Pkg] = append(names[t.Pkg], t.Name)
 		}
 		for _, pkg := range slices.Sorted(maps.Keys(names)) {
 			list = append(list, attempt{pkg, "run", "^(" + strings.Join(names[pkg], "|") + ")$"})
@@ -188,7 +188,7 @@ func (m mutant) plant(ctx context.Context, n nursery, first string, covered bool
 	var running []timed
 	if covered {
 		if n.covers[all] == nil {
-			if n.covers[all], err = n.measure(ctx, strings.Fields(all)); err != nil {
+			if n.covers[all], err = n.measured(ctx, strings.Fields(all)); err != nil {
 				return "", err
 			}
 		}
