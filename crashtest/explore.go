@@ -102,7 +102,7 @@ func (x *explorer) explore(ctx context.Context, report *Report) (err error) {
 		return err
 	}
 	report.Statements = x.learnt
-	failures := &Failures{Workflow: x.w.Name}
+	failures := &Failures{Workflow: x.w.Name, beside: x.learnt.beside()}
 	for _, p := range pointsOf(x.learnt, x.w.Without...) {
 		failure, hung, err := x.visit(ctx, p)
 		if err == nil {
@@ -156,7 +156,10 @@ func (x *explorer) learn(ctx context.Context) error {
 			return fmt.Errorf("the call made again without faults: %w", err)
 		}
 		if reason != "" {
-			return fmt.Errorf("without faults: %s (- once, + twice):\n%s", reason, d)
+			if d != "" {
+				reason += " (- once, + twice):\n" + d
+			}
+			return fmt.Errorf("without faults: %s", reason)
 		}
 	}
 	if len(x.learnt) == 0 {

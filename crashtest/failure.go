@@ -57,6 +57,8 @@ type Failures struct {
 	Workflow string
 	Runs     int // fault points or schedules that were run
 	List     []*Failure
+
+	beside string
 }
 
 // Error shows the first failure in full and names the others. Of a race it is among those with the fewest
@@ -69,6 +71,9 @@ func (f *Failures) Error() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, format, f.Workflow, len(f.List), count(f.Runs, runs), first)
+	if f.beside != "" {
+		b.WriteString("\n" + f.beside)
+	}
 	last := 0
 	for i, other := range f.List[1:] {
 		if i == 0 {

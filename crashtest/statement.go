@@ -134,3 +134,26 @@ func oneLine(text string, limit int) string {
 	}
 	return text
 }
+
+// beside says which write is sent while another session's transaction is open: the first one, or nothing.
+// Where a workflow does not survive a fault that is often why.
+func (l Log) beside() string {
+	open := map[int]int{} // of sessions, the statement that began
+	for i, s := range l {
+		if (s.Kind == kindExec || s.Kind == kindBegin || s.Begins) && !s.InTx {
+			for session, began := range open {
+				if session != s.Session {
+					return fmt.Sprintf("statement %d (%s) is beside the transaction that session %d began with statement %d: a rollback does not take it back",
+						i+1, s, session, began)
+				}
+			}
+		}
+		switch {
+		case s.Kind == kindCommit, s.Kind == kindRollback:
+			delete(open, s.Session)
+		case s.Kind == kindBegin, s.Begins:
+			open[s.Session] = i + 1
+		}
+	}
+	return ""
+}

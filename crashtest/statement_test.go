@@ -65,3 +65,24 @@ func TestOneLine(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestBeside: the first write that another session's transaction does not hold is named.
+func TestBeside(t *testing.T) {
+	begin, insert := Statement{Session: 1, Kind: kindBegin, SQL: "START TRANSACTION"}, Statement{Session: 1, Kind: kindExec, SQL: "INSERT INTO a VALUES (1)", InTx: true}
+	look, commit := Statement{Session: 2, Kind: kindQuery, SQL: "SELECT 1"}, Statement{Session: 1, Kind: kindCommit, SQL: "COMMIT", InTx: true}
+	alone, packet := Statement{Session: 2, Kind: kindExec, SQL: "INSERT INTO b VALUES (1)"}, Statement{Session: 2, Kind: kindCommit, SQL: "START TRANSACTION; INSERT INTO b VALUES (1); COMMIT", Begins: true}
+	const behind = ") is beside the transaction that session 1 began with statement 1: a rollback does not take it back"
+	for _, c := range []struct {
+		log  Log
+		want string
+	}{
+		{Log{begin, insert, commit}, ""},
+		{Log{begin, look, insert, commit, alone, packet}, ""},
+		{Log{begin, insert, alone, commit}, "statement 3 (session 2: INSERT INTO b VALUES (1)" + behind},
+		{Log{begin, packet, insert, commit}, "statement 2 (session 2: START TRANSACTION; INSERT INTO b VALUES (1); COMMIT" + behind},
+	} {
+		if got := c.log.beside(); got != c.want {
+			t.Errorf("%q, want %q, of\n%s", got, c.want, c.log)
+		}
+	}
+}

@@ -23,7 +23,7 @@ type createOptions struct {
 
 // RequestID makes the call repeatable: the first call with this id makes the row, every later one returns
 // that row and says Replayed. It is 1 to 255 bytes, chosen by the client, and counts per resource and owner.
-// An empty one is none: the call is not repeatable then.
+// An empty one is none: the call is not repeatable then. A longer one is [onerow.ErrInvalidKey].
 func RequestID(id string) CreateOption { return func(o *createOptions) { o.requestID = id } }
 
 // Create makes an active row from the owner, the parent, the name and the application's own columns of row;

@@ -16,6 +16,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/pool"
+	"github.com/onerow/onerow/schema/live"
 )
 
 const address = "127.0.0.1:8082"
@@ -56,6 +57,9 @@ func serve(ctx context.Context, db *sql.DB) error {
 	handler, err := office.handler(db)
 	if err != nil {
 		return err
+	}
+	if err := live.Verify(ctx, db, plan); err != nil {
+		return err // how the tables differ from the plan, and the statements that mend it
 	}
 	worker, err := cascade.NewWorker(db, plan, cascade.Config{})
 	if err != nil {

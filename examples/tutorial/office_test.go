@@ -21,26 +21,42 @@ import (
 
 func TestMain(m *testing.M) { onerowtest.Main(m) }
 
-// TestSellCrash fails the sale of a seat at every statement, and calls it again.
-func TestSellCrash(t *testing.T) {
+type call = func(ctx context.Context, db *sql.DB) error
+
+// sales are of one show, in a database of their own.
+func sales(t *testing.T) (w crashtest.Workflow, sale func(order, seat string) call) {
 	o, err := newOffice()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := onerowtest.Workflow(t, plan)
 	var show Show
+	w = onerowtest.Workflow(t, plan)
 	w.Setup = func(ctx context.Context, db *sql.DB) error {
 		res, err := o.shows.Create(ctx, db, Show{Organiser: 7, Title: "Hamlet"})
 		show = res.Row
 		return err
 	}
-	w.Call = func(ctx context.Context, db *sql.DB) error {
-		return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-			_, err := o.sell(ctx, tx, "order 1", show.ID, "A 1")
-			return err
-		})
+	return w, func(order, seat string) call {
+		return func(ctx context.Context, db *sql.DB) error {
+			return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+				_, err := o.sell(ctx, tx, order, show.ID, seat)
+				return err
+			})
+		}
 	}
+}
+
+// TestSellCrash fails the sale of a seat at every statement, and calls it again.
+func TestSellCrash(t *testing.T) {
+	w, sale := sales(t)
+	w.Call = sale("order 1", "A 1")
 	crashtest.Run(t, w)
+}
+
+// TestSellRace: two sales at once, one of which may stop for good before any statement.
+func TestSellRace(t *testing.T) {
+	w, sale := sales(t)
+	crashtest.Interleave(t, crashtest.Race{Workflow: w, Calls: []call{sale("order 1", "A 1"), sale("order 2", "A 2")}, Stops: true})
 }
 
 // TestOffice is a day at the box office, over HTTP.
