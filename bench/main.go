@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"regexp"
@@ -41,6 +42,7 @@ type options struct {
 }
 
 func main() {
+	slog.SetLogLoggerLevel(slog.LevelError + 1) // a line for each job would be measured, too
 	var o options
 	parser := kong.Must(&o, kong.Name("bench"), kong.Description("Measures onerow beside the same work by hand and beside its peers."))
 	_, err := parser.Parse(os.Args[1:])

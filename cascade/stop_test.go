@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"log/slog"
 	"maps"
 	"strings"
 	"testing"
@@ -130,5 +131,12 @@ func TestDrainWithoutTables(t *testing.T) {
 	defer stop()
 	if err := worker(t, db, Config{}).Drain(ctx); err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "onerow_") {
 		t.Error(err)
+	}
+}
+
+// TestLogsByDefault: nobody runs a worker whose errors are seen nowhere because a field was left out.
+func TestLogsByDefault(t *testing.T) {
+	if w := worker(t, dbtest.Open(t), Config{}); w.cfg.Log != slog.Default() {
+		t.Errorf("%v", w.cfg.Log.Handler())
 	}
 }

@@ -88,6 +88,7 @@ func TestOffice(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := fmt.Sprintf("/shows/%d", show.ID)
+	call("POST", "/shows", "", `{"organiser_id": 7, "title": "Lear"}`, "Bad Request")
 	call("POST", "/shows", "b", `{"organiser_id": 7, "title": "hamlet"}`, "Conflict the name is taken")
 	var macbeth Show
 	if err := json.Unmarshal([]byte(call("POST", "/shows", "c", `{"organiser_id": 7, "title": "Macbeth"}`, "OK")), &macbeth); err != nil {
@@ -107,8 +108,8 @@ func TestOffice(t *testing.T) {
 	call("POST", "/shows/99/tickets?seat=A2", "t4", "", "Not Found")
 	call("POST", path+"/archive", "", "", `"archived"`)
 	call("POST", path+"/activate", "", "", `"active"`)
-	call("DELETE", path, "", "", `"Changed":true`)
-	call("DELETE", path, "", "", `"Changed":false`)
+	call("DELETE", path, "", "", `"changed":true`)
+	call("DELETE", path, "", "", `"changed":false`)
 
 	onerowtest.Queued(t, db, "show", show.ID)
 	worker, err := cascade.NewWorker(db, plan, cascade.Config{})

@@ -30,7 +30,12 @@ func (o *office) handler(db *sql.DB) (http.Handler, error) {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		res, err := o.shows.Create(r.Context(), db, show, repo.RequestID(r.Header.Get("Idempotency-Key")))
+		key, err := httpkey.ParseKey(r.Header)
+		if err != nil {
+			answer(w, nil, err) // without a key each repetition would make one more show
+			return
+		}
+		res, err := o.shows.Create(r.Context(), db, show, repo.RequestID(key))
 		answer(w, res.Row, err)
 	})
 	mux.Handle("POST /shows/{id}/tickets", once.OneCommit(http.HandlerFunc(o.buy)))
@@ -44,7 +49,7 @@ func (o *office) handler(db *sql.DB) (http.Handler, error) {
 	})
 	mux.HandleFunc("DELETE /shows/{id}", func(w http.ResponseWriter, r *http.Request) {
 		res, err := o.shows.Delete(r.Context(), db, id(r))
-		answer(w, res, err)
+		answer(w, map[string]bool{"changed": res.Changed}, err)
 	})
 	return mux, nil
 }

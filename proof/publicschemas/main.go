@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"slices"
@@ -25,6 +26,7 @@ type options struct {
 }
 
 func main() {
+	slog.SetLogLoggerLevel(slog.LevelError + 1) // progress is a line of its own here
 	var o options
 	part := ""
 	flag.StringVar(&o.schema, "schema", "", "names of schemas, with commas (default all: "+strings.Join(names(), ",")+")")

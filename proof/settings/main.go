@@ -16,6 +16,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -55,6 +56,7 @@ var packages = []struct{ name, short string }{
 const explorations = "Crash|Survives|Interleave|RandomSchemas"
 
 func main() {
+	slog.SetLogLoggerLevel(slog.LevelError + 1) // what a setting breaks is in the verdict
 	full := flag.Bool("full", false, "whole suites instead of a few tests")
 	part := flag.String("part", "1/1", "the i-th of n parts of the settings")
 	flag.Parse()

@@ -36,6 +36,7 @@ const (
 )
 
 func main() {
+	slog.SetLogLoggerLevel(slog.LevelError + 1) // workers meet errors here by design; the oracle says what is wrong
 	if os.Getenv(envChild) != "" {
 		// ^C in a terminal reaches all processes; these are stopped by the one that started them.
 		signal.Ignore(os.Interrupt)

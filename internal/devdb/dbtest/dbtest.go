@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"os"
 	"strings"
@@ -33,6 +34,7 @@ const startPatience = 2 * time.Minute
 // Main runs the tests of a package, closes the server if one was started, and exits. For TestMain. Sessions
 // on the server and goroutines that stay behind tests that have passed fail the package.
 func Main(m *testing.M) {
+	slog.SetLogLoggerLevel(slog.LevelError + 1) // errors are what the tests make; a test that reads a log has its own
 	before := goroutines()
 	code := m.Run()
 	var left error
