@@ -33,7 +33,7 @@ func (a adoption) do(line string) string {
 			}
 		}
 		o := a.run(words[1:]...)
-		out := o.stdout + o.stderr
+		out := o.stdout // its progress is on stderr
 		if exit {
 			return out + fmt.Sprintf("exit %d\n", o.code)
 		}
