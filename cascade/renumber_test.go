@@ -10,6 +10,7 @@ import (
 	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
 // fallBack rebuilds the queue's table as tools for schema changes do: AUTO_INCREMENT of
@@ -74,6 +75,40 @@ func TestJobIDReused(t *testing.T) {
 		}
 		if next := condemn(t, db, 12, 0); next.ID <= 7 {
 			t.Errorf("the next job has the id %d: AUTO_INCREMENT was not raised", next.ID)
+		}
+	})
+}
+
+// TestFailedCancelOfReusedJobID: a cancel that fails in a transaction whose owner commits holds its job, and
+// leaves the finished job that has the same id in the archive.
+func TestFailedCancelOfReusedJobID(t *testing.T) {
+	each(t, func(t *testing.T, db *sql.DB) {
+		ctx := t.Context()
+		grow(t, db, 1, 1, 1, 1, 1)
+		first := condemn(t, db, 1, 0)
+		drain(t, worker(t, db, Config{}))
+		finished := get(t, db, first.ID)
+		fallBack(t, db)
+		later := condemn(t, db, 2, time.Hour)
+		if later.ID != first.ID {
+			t.Fatalf("the jobs have the ids %d and %d: nothing is tested", first.ID, later.ID)
+		}
+		dbtest.Exec(t, db, "CREATE TRIGGER refuses BEFORE INSERT ON onerow_job FOR EACH ROW BEGIN IF NEW.resource = '' THEN SIGNAL SQLSTATE '45000'; END IF; END")
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := queue.Cancel(ctx, tx, "project", "2", later.DeletionID); mysqlerr.Number(err) != 1644 {
+			t.Errorf("cancel: %v", err)
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if n := count(t, db, "SELECT COUNT(*) FROM onerow_job_archive WHERE id = ? AND deletion_id = ?", first.ID, first.DeletionID); n != 1 {
+			t.Error("the finished job is gone")
+		}
+		if n := count(t, db, "SELECT COUNT(*) FROM onerow_job WHERE id = ? AND state = 'held'", later.ID); n != 1 {
+			t.Errorf("the job is not held; the finished one was %+v", finished)
 		}
 	})
 }
