@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"fmt"
 	"log/slog"
-	"os"
 	"time"
 
 	"github.com/onerow/onerow/cascade/internal/governor"
@@ -152,14 +151,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.MaxThreadsRunning < 0 || c.MaxLag < 0 || (c.MaxLag > 0) != (len(c.Replicas) > 0) {
 		return c, fmt.Errorf("%w: MaxThreadsRunning is %d, MaxLag is %s, with %d Replicas", queue.ErrInvalid, c.MaxThreadsRunning, c.MaxLag, len(c.Replicas))
 	}
-	if c.Name == "" {
-		host, err := os.Hostname()
-		if err != nil {
-			host = "unknown host"
-		}
-		c.Name = fmt.Sprintf("%s:%d", host, os.Getpid())
-	}
-	c.Name = dbtext.Fit(c.Name, governor.MaxName)
+	c.Name = dbtext.Fit(cmp.Or(c.Name, dbtext.Process()), governor.MaxName)
 	c.Log = cmp.Or(c.Log, slog.Default())
 	return c, nil
 }

@@ -140,12 +140,10 @@ func oneLine(text string, limit int) string {
 func (l Log) beside() string {
 	open := map[int]int{} // of sessions, the statement that began
 	for i, s := range l {
-		if (s.Kind == kindExec || s.Kind == kindBegin || s.Begins) && !s.InTx {
-			for session, began := range open {
-				if session != s.Session {
-					return fmt.Sprintf("statement %d (%s) is beside the transaction that session %d began with statement %d: a rollback does not take it back",
-						i+1, s, session, began)
-				}
+		for session, began := range open {
+			if session != s.Session && !s.InTx && (s.Kind == kindExec || s.Kind == kindBegin || s.Begins) {
+				return fmt.Sprintf("statement %d (%s) is beside the transaction that session %d began with statement %d: a rollback does not take it back",
+					i+1, s, session, began)
 			}
 		}
 		switch {

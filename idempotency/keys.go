@@ -1,11 +1,11 @@
 package idempotency
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/maphash"
 	"log/slog"
-	"os"
 	"time"
 
 	"github.com/onerow/onerow"
@@ -105,14 +105,7 @@ func New(cfg Config) (*Keys, error) {
 	if cfg.Keep < 0 || cfg.Expected < 0 || cfg.MaxResult < 0 || cfg.MaxResult > largestResult {
 		return nil, fmt.Errorf("%w: Keep is %s, Expected %s, MaxResult %d", ErrInvalid, cfg.Keep, cfg.Expected, cfg.MaxResult)
 	}
-	if cfg.Name == "" {
-		host, err := os.Hostname()
-		if err != nil {
-			host = "unknown host"
-		}
-		cfg.Name = fmt.Sprintf("%s:%d", host, os.Getpid())
-	}
-	cfg.Name = dbtext.Fit(cfg.Name, longestName)
+	cfg.Name = dbtext.Fit(cmp.Or(cfg.Name, dbtext.Process()), longestName)
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}

@@ -103,11 +103,9 @@ func (r *untyped) wrap(verb string, id any, err error) error {
 	} else {
 		err = errtext.Wrap(err, "repo: %s %s %s", verb, r.res.Name, r.show(id))
 	}
-	switch mysqlerr.Number(err) {
-	case 1054, 1146, 1364: // no such column, no such table, a column that wants a value and gets none
-		if !strings.Contains(err.Error(), ".onerow_") {
-			err = fmt.Errorf("%w (live.Verify says how the plan and the tables differ)", err)
-		}
+	// No such column, no such table, a column that wants a value and gets none.
+	if n := mysqlerr.Number(err); (n == 1054 || n == 1146 || n == 1364) && !strings.Contains(err.Error(), ".onerow_") {
+		err = fmt.Errorf("%w (live.Verify says how the plan and the tables differ)", err)
 	}
 	return err
 }

@@ -52,10 +52,7 @@ func (o *Options) check() error {
 	if err := o.Plan.Check(); err != nil {
 		return fmt.Errorf("page: %w", err)
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown host"
-	}
-	o.Name, o.Log, o.CountBudget = cmp.Or(o.Name, host), cmp.Or(o.Log, slog.Default()), cmp.Or(o.CountBudget, thoroughTime)
+	host, _ := os.Hostname() //nolint:errcheck // the next line says so
+	o.Name, o.Log, o.CountBudget = cmp.Or(o.Name, host, "unknown host"), cmp.Or(o.Log, slog.Default()), cmp.Or(o.CountBudget, thoroughTime)
 	return nil
 }

@@ -1,14 +1,15 @@
-// Package dbtext stores texts that others wrote, an error's or a person's, so that they fit their column of
-// utf8mb4 on every connection. A connection with charset=utf8, latin1 or gbk takes the bytes of an argument
-// for its own character set: it refuses an emoji, or stores something else. So the bytes travel as
-// hexadecimal digits, and come back as bytes: read such a column with CAST(column AS BINARY).
+// Package dbtext stores texts of persons and servers in columns of utf8mb4 on every connection. One with
+// charset=utf8, latin1 or gbk takes the bytes of an argument for its own character set: it refuses an emoji,
+// or stores something else. So they travel as hexadecimal digits; read the column with CAST(… AS BINARY).
 //
 // Open this package when a text of a person or a server is stored in a new column.
 package dbtext
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
+	"os"
 	"strings"
 )
 
@@ -31,4 +32,10 @@ func Fit(s string, n int) string {
 		mark = ""
 	}
 	return strings.ToValidUTF8(s[:n-len(mark)], "") + mark // half a character at the end is left out
+}
+
+// Process names this process among those of all machines.
+func Process() string {
+	host, _ := os.Hostname() //nolint:errcheck // the next line says so
+	return fmt.Sprintf("%s:%d", cmp.Or(host, "unknown host"), os.Getpid())
 }

@@ -18,16 +18,14 @@ func Wrap(err error, format string, args ...any) error {
 		return nil
 	}
 	about := fmt.Sprintf(format, args...)
-	if text := err.Error(); noTable.MatchString(text) && !strings.HasSuffix(text, hint) {
-		return fmt.Errorf("%s: %w%s", about, without(err, about), hint)
+	if noTable.MatchString(err.Error()) {
+		return fmt.Errorf("%s: %w (migrations.Up makes the toolkit's tables)", about, without(err, about))
 	}
 	return fmt.Errorf("%s: %w", about, without(err, about))
 }
 
 // noTable is what both engines answer where migrations have not been applied.
 var noTable = regexp.MustCompile(`Error 1146 \(42S02\): Table '.*\.onerow_[a-z_]+' doesn't exist$`)
-
-const hint = " (migrations.Up makes the toolkit's tables)"
 
 // Errorf is fmt.Errorf, but an error among args does not say the name of a package with which the format, or
 // an error before it, begins.

@@ -3,9 +3,7 @@
 //
 // It is for sessions that are not guarded. What it does not know for certain is [Unclear]: a backslash in
 // quotes, most executable comments, several statements, a verb that it has not met. A guarded session reads
-// its texts with package sqltext, which knows more. What [Of] says, sqltext says too, or more of it: a test
-// holds that.
+// its texts with package sqltext, which says what [Of] says, or more of it: a test holds that.
 //
-// Open this package when a statement on a pool of the caller's own is refused, or is sent between savepoints,
-// and should not be.
+// Open this package when a statement on a caller's own pool is wrongly refused, or put between savepoints.
 package plain

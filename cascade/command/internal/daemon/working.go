@@ -1,11 +1,10 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"os"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
@@ -15,6 +14,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/fit"
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/internal/dbtext"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -69,7 +69,7 @@ func NewWorker(ctx context.Context, a *shell.App, plan schema.Plan, f WorkFlags,
 			tell(e)
 		}
 	}
-	w := &Working{DB: db, Plan: plan, Name: workerName(f.Name), Database: a.Database(), assets: assets}
+	w := &Working{DB: db, Plan: plan, Name: cmp.Or(f.Name, dbtext.Process()), Database: a.Database(), assets: assets}
 	c.Batch, c.Lease, c.Name, c.Assets = f.Batch, f.Lease, w.Name, assets
 	c.Target, c.Parallel, c.Load = f.Target, f.Parallel, float64(shell.OrZero(f.Load))
 	c.MaxThreadsRunning, c.MaxLag, c.Replicas, c.ThrottleQueries = f.MaxThreadsRunning, f.MaxLag, replicas, f.ThrottleQuery
@@ -88,16 +88,4 @@ func roomFor(db *sql.DB, jobs int) {
 	conns := otherConns + connsPerJob*jobs
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns) // of those that batches come back to, database/sql would keep two and open the others each time
-}
-
-// workerName is the given one, else host and process, as the library would say.
-func workerName(given string) string {
-	if given != "" {
-		return given
-	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown host"
-	}
-	return fmt.Sprintf("%s:%d", host, os.Getpid())
 }
