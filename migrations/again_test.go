@@ -5,9 +5,9 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
-	"testing/fstest"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -55,13 +55,8 @@ func (c *refusingConn) QueryContext(ctx context.Context, query string, args []dr
 }
 
 // TestUpAgain: refused at any statement, one call migrates all the same; refused for ever, or for another
-// reason, it says so. One migration is enough, see TestUpSurvivesFaults.
+// reason, it says so. Two migrations have all kinds of statements, and what is between two of each.
 func TestUpAgain(t *testing.T) {
-	text, err := FS.ReadFile("00001_requests.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	one := fstest.MapFS{"00001_requests.sql": {Data: text}}
 	up := func(number uint16, at, times int64) (int64, *sql.DB, error) {
 		dsn := dbtest.DSN(t)
 		cfg, err := mysql.ParseDSN(dsn)
@@ -75,11 +70,11 @@ func TestUpAgain(t *testing.T) {
 		r := &refusing{Connector: connector, number: number, at: at, times: times}
 		db := sql.OpenDB(r)
 		defer db.Close() //nolint:errcheck // it is of no use any more
-		err = Apply(t.Context(), db, one, TableName)
+		err = Apply(t.Context(), db, numbered(2), TableName)
 		return r.sent.Load(), dbtest.OpenDSN(t, dsn), err
 	}
 	all, _, err := up(0, 0, 0)
-	if err != nil || all < 8 {
+	if err != nil || all < 12 {
 		t.Fatal(all, err)
 	}
 	for at := int64(1); at < all; at++ { // the last one gives the lock back, see TestUnlockFailed
@@ -89,8 +84,11 @@ func TestUpAgain(t *testing.T) {
 			t.Errorf("refused at statement %d with %d: %d statements, %v", at, number, sent, err)
 			continue
 		}
-		if got := versions(t, db); got != "0,1" {
+		if got := versions(t, db, TableName); got != "0,1,2" {
 			t.Errorf("refused at statement %d: versions %s", at, got)
+		}
+		if got := tables(t, db); !slices.Equal(got, []string{"a1", "a2", "b1", "b2", TableName}) {
+			t.Errorf("refused at statement %d: tables %q", at, got)
 		}
 	}
 	var my *mysql.MySQLError

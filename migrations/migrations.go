@@ -11,6 +11,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/migrations/ddl"
 )
 
@@ -58,8 +59,11 @@ func Up(ctx context.Context, db *sql.DB) error { return Apply(ctx, db, FS, Table
 
 // Down removes all tables of the toolkit and what is in them; goose's version
 // table stays. It may be called twice. Nothing of the toolkit may be running.
-func Down(ctx context.Context, db *sql.DB) error {
-	p, err := New(db, FS, TableName)
+func Down(ctx context.Context, db *sql.DB) error { return down(ctx, db, FS, TableName) }
+
+// down is [Down] for any migrations: the toolkit has one so far, and the tests prove it of several.
+func down(ctx context.Context, db *sql.DB, files fs.FS, table string) error {
+	p, err := New(db, files, table)
 	if err != nil {
 		return err
 	}
@@ -83,11 +87,15 @@ type Migration struct {
 // Status returns all migrations in their order and which of them the database
 // has. It only reads: one statement, and one more when any was ever applied.
 func Status(ctx context.Context, db *sql.DB) ([]Migration, error) {
-	p, err := New(db, FS, TableName)
+	return status(ctx, db, FS, TableName)
+}
+
+func status(ctx context.Context, db *sql.DB, files fs.FS, table string) ([]Migration, error) {
+	p, err := New(db, files, table)
 	if err != nil {
 		return nil, err
 	}
-	applied, err := readApplied(ctx, db)
+	applied, err := readApplied(ctx, db, table)
 	if err != nil {
 		return nil, fmt.Errorf("migrations: status: %w", err)
 	}
@@ -101,15 +109,15 @@ func Status(ctx context.Context, db *sql.DB) ([]Migration, error) {
 
 // The server wrote tstamp by CURRENT_TIMESTAMP in the session's time zone;
 // UNIX_TIMESTAMP undoes that, whatever the driver's loc and parseTime.
-const sqlApplied = `SELECT version_id, UNIX_TIMESTAMP(tstamp) FROM ` + TableName + ` WHERE is_applied`
+const sqlApplied = `SELECT version_id, UNIX_TIMESTAMP(tstamp) FROM %s WHERE is_applied`
 
-func readApplied(ctx context.Context, db onerow.DB) (map[int64]time.Time, error) {
+func readApplied(ctx context.Context, db onerow.DB, table string) (map[int64]time.Time, error) {
 	var exists bool
-	if err := onerow.QueryRow(ctx, db, sqlTableExists, []any{TableName}, &exists); err != nil || !exists {
+	if err := onerow.QueryRow(ctx, db, sqlTableExists, []any{table}, &exists); err != nil || !exists {
 		return nil, err
 	}
 	applied := map[int64]time.Time{}
-	err := onerow.Query(ctx, db, sqlApplied, nil, func(rows *sql.Rows) error {
+	err := onerow.Query(ctx, db, fmt.Sprintf(sqlApplied, ident.Quote(table)), nil, func(rows *sql.Rows) error {
 		var version int64
 		var at sql.NullInt64
 		if err := rows.Scan(&version, &at); err != nil {

@@ -24,34 +24,11 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// wantTables and wantVersions are what the files say, so that a new file needs no change here.
-var wantTables, wantVersions = declared()
-
-func declared() (names []string, versions string) {
-	names, versions = []string{TableName}, "0"
-	files, err := fs.Glob(FS, "*.sql")
-	if err != nil {
-		panic(err)
-	}
-	for i, file := range files {
-		text, err := FS.ReadFile(file)
-		if err != nil {
-			panic(err)
-		}
-		for _, m := range regexp.MustCompile(`CREATE TABLE IF NOT EXISTS (\S+)`).FindAllSubmatch(text, -1) {
-			names = append(names, string(m[1]))
-		}
-		versions += fmt.Sprint(",", i+1)
-	}
-	slices.Sort(names)
-	return names, versions
-}
-
-// TestFiles: every statement may run twice, and what is made is removed.
+// TestFiles: every statement may run twice, and what is made is removed, the last table first.
 func TestFiles(t *testing.T) {
 	files, err := fs.Glob(FS, "*.sql")
-	if err != nil || len(files) < 3 || len(wantTables) < 8 {
-		t.Fatalf("%q, %q, %v", files, wantTables, err)
+	if err != nil || len(files) == 0 || len(toolkit.made) < 30 {
+		t.Fatalf("%q, %q, %v", files, toolkit.made, err)
 	}
 	for i, file := range files {
 		text, err := FS.ReadFile(file)
@@ -66,151 +43,159 @@ func TestFiles(t *testing.T) {
 				t.Errorf("%s: %d times %q, %d of them guarded and ours", file, a, verb, b)
 			}
 		}
-	}
-}
-
-func tables(t *testing.T, db *sql.DB) []string {
-	t.Helper()
-	rows, err := db.QueryContext(t.Context(),
-		`SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY table_name`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			t.Fatal(err)
+		up, down, _ := strings.Cut(string(text), "\n-- +goose Down\n")
+		made, dropped := named(`CREATE TABLE IF NOT EXISTS (\w+)`, up), named(`DROP TABLE IF EXISTS (\w+);`, down)
+		slices.Reverse(dropped)
+		if !slices.Equal(made, dropped) {
+			t.Errorf("%s: it makes\n%q, and from its end Down drops\n%q", file, made, dropped)
 		}
-		names = append(names, name)
 	}
-	if err := rows.Close(); err != nil {
-		t.Fatal(err)
+}
+
+func named(pattern, text string) (names []string) {
+	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+		names = append(names, m[1])
 	}
-	slices.Sort(names)
 	return names
-}
-
-func versions(t *testing.T, db *sql.DB) string {
-	t.Helper()
-	var list string
-	if err := db.QueryRowContext(t.Context(),
-		`SELECT GROUP_CONCAT(version_id ORDER BY version_id) FROM onerow_goose_version WHERE is_applied`).Scan(&list); err != nil {
-		t.Fatal(err)
-	}
-	return list
-}
-
-func wantMigrated(t *testing.T, db *sql.DB) {
-	t.Helper()
-	if got := tables(t, db); !slices.Equal(got, wantTables) {
-		t.Fatalf("tables %q, want %q", got, wantTables)
-	}
-	if got := versions(t, db); got != wantVersions {
-		t.Fatalf("versions %s, want %s", got, wantVersions)
-	}
 }
 
 // TestUpAndDown: both twice, on one connection, with the driver's settings that are most in the way.
 func TestUpAndDown(t *testing.T) {
-	for _, setting := range []string{"parseTime=true", "parseTime=false", "interpolateParams=false", "clientFoundRows=true", "loc=Asia%2FTokyo"} {
-		t.Run(setting, func(t *testing.T) {
-			key, value, _ := strings.Cut(setting, "=")
-			db := dbtest.Open(t, dbtest.Param(key, value))
-			db.SetMaxOpenConns(1)
-			ctx := t.Context()
+	for name, s := range subjects {
+		for _, setting := range []string{"parseTime=true", "parseTime=false", "interpolateParams=false", "clientFoundRows=true", "loc=Asia%2FTokyo"} {
+			t.Run(name+" "+setting, func(t *testing.T) {
+				key, value, _ := strings.Cut(setting, "=")
+				s.upAndDown(t, dbtest.Open(t, dbtest.Param(key, value)))
+			})
+		}
+	}
+}
 
-			list, err := Status(ctx, db)
-			if err != nil || len(list) < 3 || list[0].Applied {
-				t.Fatalf("status of an empty database: %+v, %v", list, err)
+func (s subject) upAndDown(t *testing.T, db *sql.DB) {
+	db.SetMaxOpenConns(1)
+	ctx := t.Context()
+
+	list, err := s.status(ctx, db)
+	if err != nil || len(list) != s.last() || list[0].Applied {
+		t.Fatalf("status of an empty database: %+v, %v", list, err)
+	}
+	if got := tables(t, db); len(got) != 0 {
+		t.Fatalf("Status made tables: %q", got)
+	}
+	for range 2 {
+		if err := s.up(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		s.wantMigrated(t, db)
+	}
+	list, err = s.status(ctx, db)
+	if err != nil || len(list) != s.last() {
+		t.Fatal(list, err)
+	}
+	for i, m := range list {
+		var age int64
+		if err := db.QueryRowContext(ctx, `SELECT UNIX_TIMESTAMP() - ?`, m.AppliedAt.Unix()).Scan(&age); err != nil {
+			t.Fatal(err)
+		}
+		if m.Version != int64(i+1) || !m.Applied || age < 0 || age > 120 || !strings.HasSuffix(m.Name, ".sql") {
+			t.Errorf("status %d: %+v, %d s old", i, m, age)
+		}
+	}
+	p, err := New(db, s.files, s.table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, err := p.Status(ctx); err != nil || len(status) != len(list) || status[s.last()-1].State != goose.StateApplied {
+		t.Fatalf("goose's own status: %v, %v", status, err)
+	}
+	for range 2 {
+		if err := s.down(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		s.wantTables(t, db, nil)
+	}
+	if err := s.up(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	s.wantMigrated(t, db)
+}
+
+// TestOneByOne: one version up, and one down, each seen by Status.
+func TestOneByOne(t *testing.T) {
+	s, db, ctx := application, dbtest.Open(t), t.Context()
+	p, err := New(db, s.files, s.table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := func(n int) {
+		t.Helper()
+		s.wantTables(t, db, s.upTo(n))
+		list, err := s.status(ctx, db)
+		if err != nil || len(list) != s.last() {
+			t.Fatal(list, err)
+		}
+		for i, m := range list {
+			if applied := i < n; m.Applied != applied || m.AppliedAt.IsZero() == applied {
+				t.Fatalf("with %d of them: %+v", n, list)
 			}
-			if got := tables(t, db); len(got) != 0 {
-				t.Fatalf("Status made tables: %q", got)
-			}
-			for range 2 {
-				if err := Up(ctx, db); err != nil {
-					t.Fatal(err)
-				}
-				wantMigrated(t, db)
-			}
-			list, err = Status(ctx, db)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, m := range list {
-				var age int64
-				if err := db.QueryRowContext(ctx, `SELECT UNIX_TIMESTAMP() - ?`, m.AppliedAt.Unix()).Scan(&age); err != nil {
-					t.Fatal(err)
-				}
-				if m.Version != int64(i+1) || !m.Applied || age < 0 || age > 120 || !strings.HasSuffix(m.Name, ".sql") {
-					t.Errorf("status %d: %+v, %d s old", i, m, age)
-				}
-			}
-			p, err := New(db, FS, TableName)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if status, err := p.Status(ctx); err != nil || len(status) != len(list) || status[2].State != goose.StateApplied {
-				t.Fatalf("goose's own status: %v, %v", status, err)
-			}
-			for range 2 {
-				if err := Down(ctx, db); err != nil {
-					t.Fatal(err)
-				}
-				if got := tables(t, db); !slices.Equal(got, []string{TableName}) {
-					t.Fatalf("after Down: %q", got)
-				}
-			}
-			if err := Up(ctx, db); err != nil {
-				t.Fatal(err)
-			}
-			wantMigrated(t, db)
-		})
+		}
+	}
+	for n := range s.last() {
+		if _, err := p.UpByOne(ctx); err != nil {
+			t.Fatal(err)
+		}
+		want(n + 1)
+	}
+	for n := range s.last() {
+		if _, err := p.Down(ctx); err != nil {
+			t.Fatal(err)
+		}
+		want(s.last() - n - 1)
 	}
 }
 
 // TestUpInParallel: from eight pools at once, with the lock and without it, as on a server that has none.
 func TestUpInParallel(t *testing.T) {
-	for _, off := range []bool{false, true} {
-		t.Run(fmt.Sprintf("off=%v", off), func(t *testing.T) {
-			for range 5 {
-				dsn := dbtest.DSN(t)
-				errs := make(chan error, 8)
-				var start, done sync.WaitGroup
-				start.Add(1)
-				for range cap(errs) {
-					db := dbtest.OpenDSN(t, dsn)
-					done.Go(func() {
-						start.Wait()
-						p, err := provider(db, FS, TableName, sessionLock{off: off})
-						if err == nil {
-							_, err = p.Up(t.Context())
-						}
-						errs <- err
-					})
-				}
-				start.Done()
-				done.Wait()
-				for range cap(errs) {
-					if err := <-errs; err != nil {
-						t.Error(err)
+	for name, s := range subjects {
+		for _, off := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s off=%v", name, off), func(t *testing.T) {
+				for range 5 {
+					dsn := dbtest.DSN(t)
+					errs := make(chan error, 8)
+					var start, done sync.WaitGroup
+					start.Add(1)
+					for range cap(errs) {
+						db := dbtest.OpenDSN(t, dsn)
+						done.Go(func() {
+							start.Wait()
+							p, err := provider(db, s.files, s.table, sessionLock{off: off})
+							if err == nil {
+								_, err = p.Up(t.Context())
+							}
+							errs <- err
+						})
 					}
+					start.Done()
+					done.Wait()
+					for range cap(errs) {
+						if err := <-errs; err != nil {
+							t.Error(err)
+						}
+					}
+					s.wantMigrated(t, dbtest.OpenDSN(t, dsn))
 				}
-				wantMigrated(t, dbtest.OpenDSN(t, dsn))
-			}
-		})
+			})
+		}
 	}
 }
 
-// TestUpSurvivesFaults: cut, killed and refused at every statement and called again. One migration is enough,
-// they are all applied in the same way. Its table stays between the runs, as after an Up whose version row
-// was lost; that tables are made as well is TestAfterACut.
+// TestUpSurvivesFaults: cut, killed and refused at every statement and called again. One migration of one table
+// is enough, they are all applied in the same way. Its table stays between the runs, as after an Up whose
+// version row was lost; that tables are made as well is TestAfterACut.
 func TestUpSurvivesFaults(t *testing.T) {
-	text, err := FS.ReadFile("00001_requests.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	one := fstest.MapFS{"00001_requests.sql": {Data: text}}
+	one := fstest.MapFS{"00001_note.sql": {
+		Data: []byte("-- +goose NO TRANSACTION\n-- +goose Up\nCREATE TABLE IF NOT EXISTS note (id INT PRIMARY KEY) ENGINE=InnoDB;\n"),
+	}}
 	up := func(ctx context.Context, db *sql.DB) error {
 		p, err := provider(db, one, TableName, sessionLock{})
 		if err == nil {
@@ -229,9 +214,9 @@ func TestUpSurvivesFaults(t *testing.T) {
 			return err
 		},
 		Call:   up,
-		Tables: []string{"onerow_request"}, // Check looks at the one that comes and goes
+		Tables: []string{"note"}, // Check looks at the one that comes and goes
 		Check: func(_ context.Context, db *sql.DB) error {
-			if got := versions(t, db); got != "0,1" {
+			if got := versions(t, db, TableName); got != "0,1" {
 				return fmt.Errorf("versions %s", got)
 			}
 			return nil
@@ -243,44 +228,61 @@ func TestUpSurvivesFaults(t *testing.T) {
 }
 
 // TestAfterACut: DDL commits by itself, so a process that ends within an Up or a Down leaves some of the
-// tables.
+// tables. Of the application's, a cut before and after each table.
 func TestAfterACut(t *testing.T) {
-	db := dbtest.Open(t)
-	ctx := t.Context()
-	ours := without(wantTables, TableName)
-	for _, i := range []int{0, len(ours) / 2, len(ours) - 1} {
-		table := ours[i]
-		if err := Up(ctx, db); err != nil {
-			t.Fatal(err)
-		}
-		// Down got as far as this table and recorded nothing.
-		if _, err := db.ExecContext(ctx, "DROP TABLE "+strings.Join(ours[:i+1], ", ")); err != nil {
-			t.Fatal(err)
-		}
-		if err := Down(ctx, db); err != nil {
-			t.Fatalf("Down without %s: %v", table, err)
-		}
-		if got := tables(t, db); !slices.Equal(got, []string{TableName}) {
-			t.Fatalf("Down left %q", got)
-		}
-		// Up got as far as before this table and recorded nothing.
-		if err := Up(ctx, db); err != nil {
-			t.Fatal(err)
-		}
-		for _, undo := range []string{"DROP TABLE " + table, "DELETE FROM onerow_goose_version WHERE version_id > 0"} {
-			if _, err := db.ExecContext(ctx, undo); err != nil {
-				t.Fatal(err)
+	for name, s := range subjects {
+		t.Run(name, func(t *testing.T) {
+			all := len(s.made)
+			cuts := []int{0, 1, all / 2, all - 1, all}
+			if name == "application" {
+				cuts = nil
+				for left := range all + 1 {
+					cuts = append(cuts, left)
+				}
 			}
-		}
-		if err := Up(ctx, db); err != nil {
-			t.Fatalf("Up without %s: %v", table, err)
-		}
-		wantMigrated(t, db)
+			db := dbtest.Open(t)
+			for _, left := range cuts {
+				s.afterACut(t, db, left)
+			}
+		})
 	}
 }
 
-func without(names []string, name string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
+// afterACut cuts a Down, and then an Up, where that many tables are left.
+func (s subject) afterACut(t *testing.T, db *sql.DB, left int) {
+	ctx := t.Context()
+	if err := s.up(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	// Down recorded what it finished, and nothing of the version whose table was its last.
+	drop(t, db, s.made[left:])
+	s.forget(t, db, s.of[min(left, len(s.of)-1)]+1)
+	if err := s.down(ctx, db); err != nil {
+		t.Fatalf("Down with %d tables: %v", left, err)
+	}
+	s.wantTables(t, db, nil)
+	if got := versions(t, db, s.table); got != "0" {
+		t.Fatalf("Down with %d tables left the versions %s", left, got)
+	}
+	// Up recorded nothing of the version whose table was its last, also where that has them all.
+	if err := s.up(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	drop(t, db, s.made[left:])
+	s.forget(t, db, s.of[max(left-1, 0)])
+	if err := s.up(ctx, db); err != nil {
+		t.Fatalf("Up with %d tables: %v", left, err)
+	}
+	s.wantMigrated(t, db)
+	// Nothing is recorded, and one table is missing among the others.
+	if left < len(s.made) {
+		drop(t, db, s.made[left:left+1])
+		s.forget(t, db, 1)
+		if err := s.up(ctx, db); err != nil {
+			t.Fatalf("Up without %s: %v", s.made[left], err)
+		}
+		s.wantMigrated(t, db)
+	}
 }
 
 // TestUnlockFailed: a session that may still hold the lock does not go back into the pool, where it would
@@ -324,15 +326,18 @@ func TestUnlockFailed(t *testing.T) {
 	}
 }
 
-// TestStatements: a start of the application where nothing is to be done costs three statements.
+// TestStatements: a start of the application where nothing is to be done costs three statements, however many
+// versions there are.
 func TestStatements(t *testing.T) {
-	db, connector := racetest.Counted(t, dbtest.DSN(t))
-	if err := Up(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-	log, err := crashtest.Count(connector, func() error { return Up(t.Context(), db) })
-	if err != nil || len(log) != 3 {
-		t.Fatalf("%d statements, %v:\n%s", len(log), err, log)
+	for name, s := range subjects {
+		db, connector := racetest.Counted(t, dbtest.DSN(t))
+		if err := s.up(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		log, err := crashtest.Count(connector, func() error { return s.up(t.Context(), db) })
+		if err != nil || len(log) != 3 {
+			t.Fatalf("%s: %d statements, %v:\n%s", name, len(log), err, log)
+		}
 	}
 }
 
@@ -366,8 +371,6 @@ func TestStore(t *testing.T) {
 
 // TestPlainGooseTool drives goose's older interface, which is what its command does, before and after ours.
 func TestPlainGooseTool(t *testing.T) {
-	goose.SetTableName(TableName)
-	goose.SetBaseFS(FS)
 	goose.SetLogger(goose.NopLogger())
 	t.Cleanup(func() {
 		goose.SetTableName(goose.DefaultTablename)
@@ -376,6 +379,14 @@ func TestPlainGooseTool(t *testing.T) {
 	if err := goose.SetDialect("mysql"); err != nil {
 		t.Fatal(err)
 	}
+	for name, s := range subjects {
+		t.Run(name, s.plainGooseTool)
+	}
+}
+
+func (s subject) plainGooseTool(t *testing.T) {
+	goose.SetTableName("`" + s.table + "`") // it writes the name as it is
+	goose.SetBaseFS(s.files)
 	db := dbtest.Open(t)
 	ctx := t.Context()
 	tool := func(command string, args ...string) {
@@ -385,27 +396,26 @@ func TestPlainGooseTool(t *testing.T) {
 		}
 	}
 	tool("up")
-	wantMigrated(t, db)
-	if err := Up(ctx, db); err != nil {
+	s.wantMigrated(t, db)
+	if err := s.up(ctx, db); err != nil {
 		t.Fatal(err)
 	}
-	wantMigrated(t, db)
+	s.wantMigrated(t, db)
 	tool("down")
-	if err := Up(ctx, db); err != nil {
+	s.wantTables(t, db, s.upTo(s.last()-1))
+	if err := s.up(ctx, db); err != nil {
 		t.Fatal(err)
 	}
 	tool("status")
 	tool("up")
-	wantMigrated(t, db)
+	s.wantMigrated(t, db)
 	tool("down-to", "0")
-	if err := Up(ctx, db); err != nil {
+	if err := s.up(ctx, db); err != nil {
 		t.Fatal(err)
 	}
 	tool("reset")
-	if got := tables(t, db); !slices.Equal(got, []string{TableName}) {
-		t.Fatalf("after goose reset: %q", got)
-	}
-	if err := Down(ctx, db); err != nil {
+	s.wantTables(t, db, nil)
+	if err := s.down(ctx, db); err != nil {
 		t.Fatal(err)
 	}
 }

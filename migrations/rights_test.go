@@ -1,8 +1,10 @@
 package migrations_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/security"
@@ -26,6 +28,16 @@ func TestUpSaysWhereItFailed(t *testing.T) {
 	got := up(security.Right{Verb: "INSERT"}, security.Right{Verb: "CREATE", Table: migrations.TableName})
 	if !strings.HasPrefix(got, "migrations: up: 00001_requests.sql: ") || !strings.Contains(got, "onerow_request") {
 		t.Error(got)
+	}
+	user.Grant(security.Right{Verb: "CREATE", Table: "app_version"}, security.Right{Verb: "CREATE", Table: "first"})
+	files := fstest.MapFS{}
+	for i, table := range []string{"first", "second", "third"} {
+		text := "-- +goose NO TRANSACTION\n-- +goose Up\nCREATE TABLE IF NOT EXISTS " + table + " (id INT PRIMARY KEY);\n"
+		files[fmt.Sprintf("%05d_%s.sql", i+1, table)] = &fstest.MapFile{Data: []byte(text)}
+	}
+	err := migrations.Apply(t.Context(), dbtest.OpenDSN(t, user.Config().FormatDSN()), files, "app_version")
+	if err == nil || !strings.HasPrefix(err.Error(), "migrations: up: 00002_second.sql: ") {
+		t.Errorf("the second file of an application's: %v", err)
 	}
 	if got := up(security.Right{Verb: "CREATE"}); got != "" {
 		t.Error(got)

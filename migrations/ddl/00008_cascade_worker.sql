@@ -61,7 +61,6 @@ CREATE TABLE IF NOT EXISTS onerow_worker (
 -- +goose Down
 DROP TABLE IF EXISTS onerow_worker;
 DROP TABLE IF EXISTS onerow_switch;
-DROP TABLE IF EXISTS onerow_job_trouble; -- of an earlier version
 DROP TABLE IF EXISTS onerow_parked;
 DROP TABLE IF EXISTS onerow_job_detached;
 DROP TABLE IF EXISTS onerow_job_plan;
