@@ -26,7 +26,7 @@ func TestUpSaysWhereItFailed(t *testing.T) {
 		t.Error(got)
 	}
 	got := up(security.Right{Verb: "INSERT"}, security.Right{Verb: "CREATE", Table: migrations.TableName})
-	if !strings.HasPrefix(got, "migrations: up: 00001_requests.sql: ") || !strings.Contains(got, "onerow_request") {
+	if !strings.HasPrefix(got, "migrations: up: 00001_onerow.sql: ") || !strings.Contains(got, "onerow_request") {
 		t.Error(got)
 	}
 	user.Grant(security.Right{Verb: "CREATE", Table: "app_version"}, security.Right{Verb: "CREATE", Table: "first"})

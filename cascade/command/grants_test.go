@@ -366,12 +366,12 @@ func TestMigrateSaysWhatItLacks(t *testing.T) {
 		}
 	}
 	l.user.Grant(security.Right{Verb: "SELECT"}, security.Right{Verb: "INSERT"}, security.Right{Verb: "CREATE", Table: migrations.TableName})
-	lacks("migrate up", "up: 00001_requests.sql: ", "onerow_request", "; it needs SELECT, INSERT and CREATE on the database")
+	lacks("migrate up", "up: 00001_onerow.sql: ", "onerow_request", "; it needs SELECT, INSERT and CREATE on the database")
 	l.user.Grant(security.Right{Verb: "CREATE"})
 	if err := l.each("migrate up"); err != nil {
 		t.Error(err)
 	}
-	lacks("migrate down --yes", "down: 00013_control.sql: ", "it needs SELECT, DELETE and DROP on the database")
+	lacks("migrate down --yes", "down: 00001_onerow.sql: ", "it needs SELECT, DELETE and DROP on the database")
 }
 
 // TestGrantsOfDiscover: they work with less as well, and say what they do not see.

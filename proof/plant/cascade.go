@@ -23,7 +23,7 @@ var cascadeBugs = []bug{
 		"AND deletion_id = ? AND ` + notBegun + ` AND due_at", "AND deletion_id >= ? - deletion_id AND ` + notBegun + ` AND due_at"}}},
 	{"a change of the schema under a job goes unseen", "./cascade", "Drift", []change{{"cascade/drift.go",
 		"func (l *lease) drift(ctx context.Context) error {", "func (l *lease) drift(ctx context.Context) error {\n\tif l != nil {\n\t\treturn nil\n\t}"}}},
-	{"the open job of a row is not unique", "./cascade", "EnqueueOneOpenJob|EnqueueMany", []change{{"migrations/ddl/00003_cascade.sql",
+	{"the open job of a row is not unique", "./cascade", "EnqueueOneOpenJob|EnqueueMany", []change{{"migrations/ddl/00001_onerow.sql",
 		"UNIQUE KEY one_open (resource, resource_id)", "KEY one_open (resource, resource_id)"}}},
 	{"a loop of two tables passes the plan's check", "./schema/internal/loops", "Components", []change{{"schema/internal/loops/loops.go",
 		"if len(part) > 1 {", "if len(part) > 2 {"}}},
