@@ -96,19 +96,12 @@ type Keys struct {
 
 // New checks the configuration. It sends nothing. The tables are those of package migrations.
 func New(cfg Config) (*Keys, error) {
-	if cfg.Expected == 0 {
-		cfg.Expected = defaultExpected
-	}
-	if cfg.MaxResult == 0 {
-		cfg.MaxResult = defaultMaxResult
-	}
+	cfg.Expected, cfg.MaxResult = cmp.Or(cfg.Expected, defaultExpected), cmp.Or(cfg.MaxResult, defaultMaxResult)
 	if cfg.Keep < 0 || cfg.Expected < 0 || cfg.MaxResult < 0 || cfg.MaxResult > largestResult {
 		return nil, fmt.Errorf("%w: Keep is %s, Expected %s, MaxResult %d", ErrInvalid, cfg.Keep, cfg.Expected, cfg.MaxResult)
 	}
 	cfg.Name = dbtext.Fit(cmp.Or(cfg.Name, dbtext.Process()), longestName)
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.Metrics == nil {
 		cfg.Metrics = discard{}
 	}

@@ -1,6 +1,7 @@
 package keyadmin
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -53,9 +54,7 @@ func List(ctx context.Context, db onerow.DB, o ListOptions) ([]idempotency.Entry
 	if !known || o.Limit < 0 {
 		return nil, fmt.Errorf("%w: List of %q, at most %d", idempotency.ErrInvalid, o.Status, o.Limit)
 	}
-	if o.Limit == 0 {
-		o.Limit = defaultListLimit
-	}
+	o.Limit = cmp.Or(o.Limit, defaultListLimit)
 	t, op, id := []byte(o.After.Key.Tenant), []byte(o.After.Key.Operation), []byte(o.After.Key.ID)
 	var expected any // NULL: none of the keys before has a time
 	if at := o.After.ExpectedCompletion; !at.IsZero() {
