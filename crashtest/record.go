@@ -81,8 +81,8 @@ func (x *explorer) record(on bool) {
 const sqlCounters = `SELECT TABLE_NAME FROM information_schema.COLUMNS
  WHERE TABLE_SCHEMA = DATABASE() AND LOWER(EXTRA) LIKE '%auto_increment%' AND LOWER(DATA_TYPE) NOT IN ('tinyint', 'smallint') ORDER BY TABLE_NAME`
 
-// firstID is where the ids that the server draws begin, betweenTables how far those of two tables are apart: no
-// amount or key of the workflow's own is taken for an id, and no id of one table for one of another. A
+// firstID is where the ids that the server draws begin, betweenTables how far those of two tables are apart:
+// no amount or key of the workflow's own is taken for an id, and no id of one table for one of another. A
 // generated column may hold ids of several tables, and only which of them are equal is compared: equal by
 // chance in one run, they would not be in the next, where a fault has used one up.
 const (

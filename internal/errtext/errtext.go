@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Wrap says before an error what met it: Wrap(err, "repo: purge requests"). nil stays nil. Where a table of the
-// toolkit's is missing, it says behind it what makes it.
+// Wrap says before an error what met it: Wrap(err, "repo: purge requests"). nil stays nil. Where a table of
+// the toolkit's is missing, it says behind it what makes it.
 func Wrap(err error, format string, args ...any) error {
 	if err == nil {
 		return nil
