@@ -189,9 +189,9 @@ func TestUpInParallel(t *testing.T) {
 	}
 }
 
-// TestUpSurvivesFaults: cut, killed and refused at every statement and called again. One migration of one table
-// is enough, they are all applied in the same way. Its table stays between the runs, as after an Up whose
-// version row was lost; that tables are made as well is TestAfterACut.
+// TestUpSurvivesFaults: cut, killed and refused at every statement and called again. One migration of one
+// table is enough, they are all applied in the same way. Its table stays between the runs, as after an Up
+// whose version row was lost; that tables are made as well is TestAfterACut.
 func TestUpSurvivesFaults(t *testing.T) {
 	one := fstest.MapFS{"00001_note.sql": {
 		Data: []byte("-- +goose NO TRANSACTION\n-- +goose Up\nCREATE TABLE IF NOT EXISTS note (id INT PRIMARY KEY) ENGINE=InnoDB;\n"),
