@@ -72,7 +72,9 @@ func sumOf(root string) (string, error) {
 			return err
 		}
 		text, err := os.ReadFile(path) //nolint:gosec // in the copy
-		fmt.Fprintf(sum, "%s %d\n%s", strings.TrimPrefix(path, root), len(text), text)
+		if err == nil {
+			_, err = fmt.Fprintf(sum, "%s %d\n%s", strings.TrimPrefix(path, root), len(text), text)
+		}
 		return err
 	})
 	return fmt.Sprintf("%x", sum.Sum(nil)), err
