@@ -91,6 +91,9 @@ func writeJSON(path string, all []report) error {
 	return os.WriteFile(path, append(text, '\n'), 0o600)
 }
 
+// darkSVG is how the chart looks where its reader wants dark pages.
+const darkSVG = `<style>@media (prefers-color-scheme: dark) { .ground { fill: #12161f } text { fill: #e3e7ef } rect[fill="#1f6f43"] { fill: #4fb37d } }</style>` + "\n"
+
 // writeSVG draws a bar for each way, as long as its ratio, for each server below the one before.
 func writeSVG(path string, all []report) error {
 	if path == "" {
@@ -127,6 +130,6 @@ func writeSVG(path string, all []report) error {
 		}
 		y += line
 	}
-	head := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="system-ui, sans-serif" font-size="12">`+"\n"+`<rect width="100%%" height="100%%" fill="#ffffff"/>`+"\n", left+width+190, y+10)
+	head := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="system-ui, sans-serif" font-size="12">`+"\n", left+width+190, y+10) + darkSVG + `<rect class="ground" width="100%" height="100%" fill="#ffffff"/>` + "\n"
 	return os.WriteFile(path, []byte(head+b.String()+"</svg>\n"), 0o600)
 }

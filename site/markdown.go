@@ -12,6 +12,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	gmhtml "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
@@ -60,6 +61,8 @@ func (s *site) document(p *page) error {
 			}
 		case *ast.Text:
 			current.Text += string(n.Segment.Value(source)) + " "
+		case *extast.Table:
+			widths(n, source)
 		case *ast.FencedCodeBlock:
 			for i := range n.Lines().Len() {
 				line := n.Lines().At(i)
@@ -76,12 +79,12 @@ func (s *site) document(p *page) error {
 	if err := markdown.Renderer().Render(&out, source, root); err != nil {
 		return err
 	}
-	p.body = wideTables.ReplaceAllString(out.String(), `<div class="wide"><table>$1</table></div>`)
+	p.body = plainly.Replace(wideTables.ReplaceAllString(out.String(), `<div class="wide $1"><table>$2</table></div>`))
 	return nil
 }
 
-// wideTables scroll by themselves, so that a phone's page does not.
-var wideTables = regexp.MustCompile(`(?s)<table>(.*?)</table>`)
+// wideTables scroll by themselves, so that a phone's page does not. Their class is the box's too.
+var wideTables = regexp.MustCompile(`(?s)<table(?: class="([a-z]*)")?>(.*?)</table>`)
 
 // plain is the text of a node.
 func plain(n ast.Node, source []byte) string {

@@ -19,6 +19,8 @@ var (
 	pageText string
 	//go:embed style.css
 	style []byte
+	//go:embed icon.svg
+	icon []byte
 	//go:embed search.js
 	search []byte
 	//go:embed schedule.js
@@ -45,7 +47,7 @@ func (s *site) render() (map[string][]byte, error) {
 	for _, p := range s.pages { // each has its title by now
 		p.body += p.related()
 	}
-	files := map[string][]byte{"style.css": style, "search.js": search, "schedule.js": stepper}
+	files := map[string][]byte{"style.css": style, "icon.svg": icon, "search.js": search, "schedule.js": stepper}
 	var sections []section
 	for _, p := range s.pages {
 		var out bytes.Buffer

@@ -1,9 +1,13 @@
-// Opens the menu on wide screens, and searches: the index is read when somebody first types.
+// Opens the menu on wide screens, at this page, and searches: the index is read when somebody first types.
 "use strict";
 const root = document.currentScript.dataset.root;
 const menu = document.getElementById("menu");
 const wide = matchMedia("(min-width: 56rem)");
-const follow = () => { menu.open = wide.matches; };
+const follow = () => {
+  menu.open = wide.matches;
+  const nav = menu.querySelector("nav"), here = nav.querySelector("[aria-current]");
+  if (wide.matches && here) nav.scrollTop = here.offsetTop - nav.clientHeight / 3;
+};
 follow();
 wide.addEventListener("change", follow);
 

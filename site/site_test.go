@@ -126,6 +126,37 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
+// TestWidths: a table of sentences becomes cards on a phone, one of figures scrolls, and each keeps its figures on
+// one line.
+func TestWidths(t *testing.T) {
+	sentence := strings.Repeat("so it is ", 6)
+	figures := "| call | a | b | c | d |\n|---|---|---|---|---|\n| " + sentence + " | 0.24, 0.36 | 1 | 2 | 3 |\n"
+	sentences := "| promise | by | not |\n|---|---|---|\n| " + sentence + " | " + sentence + " | no |\n"
+	s, err := load(fstest.MapFS{"README.md": {Data: []byte("# One\n\n" + figures + "\n" + sentences)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := s.render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(files["index.html"])
+	scrolls, cards, found := strings.Cut(page, `<div class="wide cards">`)
+	if !found {
+		t.Fatalf("no table of cards in %s", page)
+	}
+	for _, want := range []string{`<div class="wide ">`, `<th class="long">call</th>`, `<td class="short" data-head="a">0.24, 0.36</td>`} {
+		if !strings.Contains(scrolls, want) {
+			t.Errorf("the table of figures lacks %s", want)
+		}
+	}
+	for _, want := range []string{`<th class="long">promise</th>`, `<td data-head="by">`, `<td class="short" data-head="not">no</td>`} {
+		if !strings.Contains(cards, want) {
+			t.Errorf("the table of sentences lacks %s", want)
+		}
+	}
+}
+
 // TestRelated: a recipe links the reference of what it uses, and is linked there.
 func TestRelated(t *testing.T) {
 	s, err := load(os.DirFS(".."))
