@@ -89,7 +89,10 @@ function jobPage(card) {
     if (undo && job.state !== "scheduled") undo.remove();
     if (job.state !== "scheduled") role(card, "until")?.remove();
     const names = Object.keys(job.tables || {}).sort();
-    if (names.length === 0) return;
+    if (names.length === 0) {
+      if (!open(job.state)) card.querySelector("tbody .meta").textContent = "Nothing.";
+      return;
+    }
     role(card, "tables").replaceChildren(...names.map((name) => {
       const row = element("tr");
       row.append(element("td", "", name), element("td", "number", job.tables[name]));
@@ -171,6 +174,9 @@ async function refresh() {
 document.querySelectorAll(".undo[data-job]").forEach(undoBar);
 document.querySelectorAll(".job[data-job]").forEach(jobPage);
 document.querySelectorAll(".drop").forEach(dropZone);
-document.addEventListener("click", (event) => {
-  document.querySelectorAll("details.rename[open]").forEach((d) => { if (!d.contains(event.target)) d.open = false; });
-});
+// A new name's form lies over the next row: it closes when a click or the focus is elsewhere.
+for (const kind of ["click", "focusin"]) {
+  document.addEventListener(kind, (event) => {
+    document.querySelectorAll("details.rename[open]").forEach((d) => { if (!d.contains(event.target)) d.open = false; });
+  });
+}
