@@ -62,7 +62,7 @@ func (p *Page) wouldGo(ctx context.Context, v *deleteView) error {
 	}
 	list := func(rows map[string]int64, capped map[string]bool, what string) {
 		for _, table := range slices.Sorted(maps.Keys(rows)) {
-			least := map[bool]string{true: "at least "}[capped[table]]
+			least := map[bool]string{true: "At least "}[capped[table]]
 			v.Lines = append(v.Lines, fmt.Sprintf("%s%s of %s %s.", least, output.Plural(rows[table], "row"), output.Printable(table), what))
 		}
 	}

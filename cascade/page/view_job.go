@@ -140,6 +140,9 @@ func progressOf(b *board, j queue.Job, c remaining) *progressView {
 	left := total - gone
 	v := &progressView{Label: fmt.Sprintf("Progress of job %d", j.ID)}
 	switch {
+	case total <= 0 && !c.AtLeast:
+		v.Text = "nothing is below it"
+		return v
 	case left <= 0 && !c.AtLeast:
 		v.Done, v.Text = 999, "nearly done"
 		return v
