@@ -98,10 +98,9 @@ func (p *Page) questionRestore(ctx context.Context, _ *http.Request, id int64) (
 	if err != nil {
 		return askView{}, err
 	}
-	row, rows := output.RowName(job), keptRows(kept)
-	come := map[bool]string{true: "comes", false: "come"}[rows == 1]
+	row := output.RowName(job)
 	return askView{Title: "Restore " + row + "?", Action: jobPath(id) + "/restore", Yes: "Yes, restore it", No: "No, leave it", Back: jobPath(id),
-		Lines: []string{fmt.Sprintf("%s %s back from the trash, parents first, then %s itself, under its name or as a copy.", output.Plural(rows, "row"), come, row),
+		Lines: []string{fmt.Sprintf("It brings back %s from the trash, parents first, then %s itself, under its name or as a copy.", output.Plural(keptRows(kept), "row"), row),
 			"It goes on in the background, beside everything else. What cannot come back, because its place is taken, stays in the trash with the reason."}}, nil
 }
 

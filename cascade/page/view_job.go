@@ -140,11 +140,8 @@ func progressOf(b *board, j queue.Job, c remaining) *progressView {
 	left := total - gone
 	v := &progressView{Label: fmt.Sprintf("Progress of job %d", j.ID)}
 	switch {
-	case total <= 0 && !c.AtLeast:
-		v.Text = "nothing is below it"
-		return v
 	case left <= 0 && !c.AtLeast:
-		v.Done, v.Text = 999, "nearly done"
+		v.Done, v.Text = 999, map[bool]string{true: "nothing is below it", false: "nearly done"}[total <= 0]
 		return v
 	case left <= 0 && c.Counting, total <= 0:
 		v.Text = "what is left is being counted"
