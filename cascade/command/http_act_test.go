@@ -201,7 +201,7 @@ func TestPageRestores(t *testing.T) {
 	s.says(s.get("/trash"), http.StatusOK, "project 1", "16 rows", "Restore…")
 	s.says(s.get("/metrics"), http.StatusOK, `onerow_cascade_trash_rows{what="rows"} 16`)
 	s.says(s.get(path), http.StatusOK, "Restore…", "Empty its trash…", "comment")
-	s.says(s.get(path+"/restore"), http.StatusOK, "Restore project 1?", "16 rows come back from the trash")
+	s.says(s.get(path+"/restore"), http.StatusOK, "Restore project 1?", "It brings back 16 rows from the trash")
 	if w.rows() != 0 {
 		t.Fatal("the question has restored it")
 	}
