@@ -14,6 +14,13 @@ import (
 )
 
 // Assets deletes external assets, files or objects, by the names that the plan's asset columns hold.
+//
+// An asset is deleted before the row that names it, and only after a rehearsal, a transaction that is rolled
+// back, has shown that the row can go: a row that is parked keeps its asset, and so do those above it. The
+// fence is asked before each call, and the row goes only if it still names that asset.
+//
+// It is called again after a crash, by a worker that lost its lease too. So it must be idempotent, and names
+// of assets must never be used again. A row that something comes to hold in between may lose its asset.
 type Assets interface {
 	// Delete deletes what is there of at most 100 names: a missing asset is no error. The rows that name
 	// them are there, and can go, as a rehearsal has shown; they go afterwards. It should return soon after
@@ -93,7 +100,11 @@ type Config struct {
 	// that a small one does not wait for the end of a huge one. It takes at least twice as long as the job
 	// took to its first batch, and lasts on where no other is due. Default 2s.
 	Turn time.Duration
-	// MaxFailures is how many failures in a row make a job dead. Default 10.
+	// MaxFailures is how many failures in a row make a job dead. Default 10. A refused transaction, a database
+	// out of reach and the server's own state ([queue.IsServerState]) are no failures: the job is due again,
+	// with the error and what to do. Where every job would meet the same, the worker pauses, 0.1 to 10
+	// seconds. Else only this job rests, for a second and twice as long each time, up to 5 minutes; give or
+	// take a half.
 	MaxFailures int
 	// Assets deletes what the plan's asset columns name. It is needed if there are any.
 	Assets Assets

@@ -22,28 +22,12 @@
 // may be NULL; so a row that is left over may have lost a reference. A loop without such a column fails the
 // job; the error, and inspect.DryRun, name a row.
 //
-// # Retention
-//
-// Between jobs [Worker.Run] queues the deletion of rows that are old enough, as [schema.Retention] of the
-// plan says; the audit says [queue.FromDue]. What is due is read page by page along an index that begins with
-// the column, never by a scan, and queued at the policy's rate, which all workers keep together. While as
-// many jobs of the resource are due as the policy queues in two seconds, or 100, none is queued: so other
-// deletions do not wait for it, and the queue does not grow where workers are slower.
-//
-// A row goes only if it is due when its job begins: one that was written since it was found stays, with all
-// that is below it; its job ends as [queue.Cancelled]. Once the job has begun, the row is deleted whatever
-// is written to it. A row is not queued while a job of it is dead, or has parked or skipped rows (a person
-// decides, by a retry), nor if a deletion of it was taken back by undo, restore or cancel less than Keep
-// ago: it counts as new from then on, as long as that job is kept (400 days, see [queue.PurgeJobs]).
-//
-// Times are the database's clock. A DATETIME or DATE is read in the policy's zone; in an hour that the clock
-// repeats it counts as the second time, so a row may go an hour late there, never early. A DATE is the
-// beginning of its day. Windows say when rows are queued: what is queued by then is deleted.
+// Between jobs [Worker.Run] queues the deletion of rows that are old enough, as [schema.Retention] says; the
+// audit says [queue.FromDue].
 //
 // # Guarantees
 //
-//   - What package queue guarantees: a row has at most one open job, and a cancel and a claim exclude each
-//     other.
+//   - A row has at most one open job, and a cancel and a claim exclude each other: see package queue.
 //   - A job takes its root row away only if its deletion hides it, or it is in the active table and older
 //     than the deletion, or an operator had it queued ([queue.FromOperator]), for ids can be reused where
 //     AUTO_INCREMENT has fallen back. Otherwise the job dies with [queue.ErrOtherDeletion]. A job that is
@@ -53,9 +37,8 @@
 //     jobs proves all of them, by a lock, or changes nothing; it deletes their rows, which is the fence.
 //   - Counts are written in the transaction of the batch that deleted the rows: [queue.Job].DeletedRows is
 //     exactly the number of rows below the root that were deleted, however often workers were killed. The
-//     root's own row is not counted. A row that is detached and deleted later counts only as deleted; to
-//     know this, the batch follows its references towards the root when it detaches it, up to 100 levels
-//     beyond the walk.
+//     root's own row is not counted. A row that is detached and deleted later counts only as deleted, at up
+//     to 100 levels beyond the walk.
 //   - Bottom-up: a row goes after everything below it, so a run that dies halfway leaves the relationships
 //     that the next one needs, and foreign keys allow every step.
 //   - No child slips in below a dying parent, at any level, if a foreign key or the code that inserts a child
@@ -67,43 +50,30 @@
 //     with the root locked, one snapshot of all tables shows nothing below it.
 //   - A statement that met no row proves nothing, for MariaDB answers a DELETE that KILL QUERY or
 //     max_statement_time has ended before its first row with OK (11.8 an UPDATE, too): the batch looks again.
-//   - Which row refers to which the database decides, by its types and collations.
-//   - An asset is deleted before the row that names it, and only after a rehearsal, a transaction that is
-//     rolled back, has shown that the row can go: a row that is parked keeps its asset, and so do those above
-//     it. The fence is asked before each call, and the row goes only if it still names that asset.
+//   - An asset is deleted before the row that names it, and only if the row can go, see [Assets].
 //   - A batch that fails because of a row is halved until the row is found; it is parked with its error
 //     ([queue.ListParked]) and the job goes on. It ends with [queue.Leftovers] when only parked rows and what
 //     is above them are left. Errors that are not about rows park nothing.
 //   - A job that fails is tried again with growing pauses, and after Config.MaxFailures kept as dead until
-//     [queue.Retry]. A refused transaction, a database out of reach and the server's own state
-//     ([queue.IsServerState]) are no failures: the job is due again, with the error and what to do. Where
-//     every job would meet the same, the worker pauses, 0.1 to 10 seconds. Else only this job rests, for a
-//     second and twice as long each time, up to 5 minutes; give or take a half.
-//   - Batches adapt to the time that they take (Config.Target). A job dies before the first batch after its
-//     plan or tables were seen to have changed. The catalog is read every ten seconds, less often where that
-//     would take more than a hundredth of the time. A plan that does not fit the tables begins no job: the
-//     worker reports that and pauses.
+//     [queue.Retry].
+//   - A job dies before the first batch after its plan or tables were seen to have changed. The catalog is
+//     read every ten seconds, less often where that would take more than a hundredth of the time. A plan
+//     that does not fit the tables begins no job: the worker reports that and pauses.
 //   - A worker claims jobs for the resources of its plan only. Where others are due, a job is worked for a
 //     turn (Config.Turn) and due again after them, so a small job does not wait for the end of huge ones.
 //   - What the plan keeps ([schema.Plan].Trash), and a row whose reference is cut, is copied and deleted by
 //     the same keys in one transaction, or stays. Package recover brings it back.
-//   - What a retention asks for is deleted only if it is due when its job begins: the look,
-//     under the row's lock, commits with the first batch.
-//   - When the context of [Worker.Run] ends, batches are ended or rolled back and leases given back; Run
-//     returns within two seconds.
+//   - When its context ends, [Worker.Run] gives back what it holds and returns within two seconds.
 //   - A paused job ([queue.PauseJob]) changes nothing after the batch under way; the jobs of a paused
 //     resource (admin.Pause) go on for a second and a batch at most. Neither is a failure.
-//   - While others use the server, workers have a quarter of the time together, but each has a batch a
-//     second; see Config.Load. While admin.Pause is on or a throttle of Config has a reason, they claim
-//     nothing and keep their leases.
+//   - While others use the server, workers give way, see Config.Load. While admin.Pause is on or a throttle
+//     of Config has a reason, they claim nothing and keep their leases.
 //   - An unknown outcome of a batch (COMMIT sent, no answer) is harmless: the next fence waits until the lost
 //     attempt has ended, and what that one deleted was counted by it.
 //
 // # Not guaranteed
 //
-//   - That assets are deleted once: [Config].Assets is called again after a crash, by a worker that lost its
-//     lease too. It must be idempotent, and names of assets must never be used again. A row that something
-//     comes to hold in between may lose its asset.
+//   - That assets are deleted once, see [Assets].
 //   - That a job ends while others insert below its root. Hide the root first.
 //   - On clusters of several primaries row locks do not reach other nodes. The queue is safe there, and rows
 //     that come by package repo with [schema.Plan].Cluster, or by a foreign key. Another child inserted on
@@ -111,9 +81,8 @@
 //     row that moves away from below a root which an operator has queued.
 //   - A row that another program gives another parent while the job of the old one runs stays, but what is
 //     below it may go.
-//   - Memory for depth: keys in memory are bounded (some ten thousand), but some 6 KB of stack go to each
-//     level. A chain of more than about 100,000 rows may end the process, for Go bounds a stack to 1 GB:
-//     delete such chains from their end first.
+//   - Memory for depth: keys in memory are bounded (some ten thousand), but each level takes 6 KB of stack,
+//     which Go bounds to 1 GB. A chain of more than about 100,000 rows is deleted from its end first.
 //   - Order between jobs: the one due longest first, more or less.
 //   - What triggers do, and columns that the server sets on update, when a row is detached. A row whose NOT
 //     NULL foreign key refers to itself is parked: nobody can delete it.

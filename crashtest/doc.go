@@ -37,24 +37,9 @@
 //
 // # The faults
 //
-//	                        BEGIN  statement  COMMIT  ROLLBACK   the call sees
-//	cut, not sent             x        x        x        x       driver.ErrBadConn (outside a transaction database/sql sends it again)
-//	cut, never arrived        x        x        x        x       mysql.ErrInvalidConn
-//	cut, answer lost          x        x        x        x       mysql.ErrInvalidConn: executed, at COMMIT committed
-//	cut inside                                  x                mysql.ErrInvalidConn: all of a packet but its COMMIT
-//	killed before, after      x        x        x        x       what the driver makes of KILL CONNECTION
-//	cancelled before          x        x        x        x       its context's error
-//	cancelled during          x        x        x        x       its context's error: executed; COMMIT and ROLLBACK answer first
-//	deadlock                           x        x                1213; in a transaction also after the statement's work
-//	lock wait timeout                  x                         1205
-//	refused at COMMIT                           x                3101, 1180 (clusters of several primaries)
-//	stopped before            x        x        x        x       nothing, ever: another process makes the call again
-//
-// A process that stopped (Abandoned) leaves its connection open, with its locks, until the retry is seen to
-// wait for one; a lease that it holds runs out by Expire. Injected errors leave the state that the server
-// would: with 1213, 3101 and 1180 the session is really rolled back, with 1205 only the statement is undone,
-// and a session that was cut or killed is waited for until the server has rolled it back, so that its locks
-// are free when the retry comes.
+// Run makes each [Fault] happen wherever it can: connections that are cut or killed before and after the
+// server has worked, contexts that end, refusals of a statement and of COMMIT, and a process that stops for
+// good. The server is left as the real one would leave it.
 //
 // # What is guaranteed, and what is not
 //
@@ -72,7 +57,6 @@
 //     and, if it ends with COMMIT, right before that. It is recognised by BEGIN or START TRANSACTION as the
 //     first and COMMIT as the last of them. A transaction that is begun otherwise, by SET autocommit=0 for
 //     instance, is not recognised, so a deadlock after a statement's work is not tried there.
-//   - With an isolation level in sql.TxOptions the driver's SET before BEGIN is neither counted nor failed.
 //   - A DATE or TIME column, and a time kept as a number, is compared by value: put it into Ignore.
 //   - Servers with innodb_rollback_on_timeout=ON undo the whole transaction with 1205; that is not tried.
 //
@@ -81,8 +65,7 @@
 // which must be on, as by default. KILL needs no privilege: the sessions are the user's own.
 //
 // A run costs a Setup, the calls, two reads of all tables (a round trip each) and, where a session dies, a
-// new connection: some milliseconds. Keep Setup small; Empty deletes what earlier runs left in one round
-// trip.
+// new connection: some milliseconds. Keep Setup small.
 //
 // # Races
 //
@@ -121,19 +104,6 @@
 //     is refused.
 //   - Who waits, for a row, a metadata lock or GET_LOCK, is read from the server, by session, never guessed
 //     from time. Other work on the server does not disturb, work on the same tables does.
-//   - A copy between statements (computing, in a backoff) is waited for. After a second the others go on: a
-//     copy that waits for another one inside the process (a mutex, a channel) costs that second at each
-//     schedule.
-//   - A copy that polls until another one is done gets at most twice its usual number of statements and ten
-//     in a row.
-//   - If several copies are let go by the same COMMIT, they run at once up to their next statement.
-//   - Call runs in a goroutine of its own at the same time as the other copies: what they share in memory
-//     needs a lock that is not held over a statement.
-//   - Schedules at which copies wait for each other and the server sees no deadlock fail ("every copy …
-//     waits").
-//   - InnoDB may lock more or less while deleted rows are not yet purged, so a schedule may come out
-//     otherwise than before. That is judged as what it was, and the schedule run again, twice at most; one
-//     that never came out as chosen is counted as Unsteady.
 //
 // # A failure as data
 //

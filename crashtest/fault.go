@@ -158,13 +158,28 @@ func (in *injector) note(err error) {
 	}
 }
 
-// Fault is what happens to one execution.
+// Fault is what happens to one execution. Each can happen at some kinds of statements:
+//
+//	                        BEGIN  statement  COMMIT  ROLLBACK   the call sees
+//	cut, not sent             x        x        x        x       driver.ErrBadConn (outside a transaction database/sql sends it again)
+//	cut, never arrived        x        x        x        x       mysql.ErrInvalidConn
+//	cut, answer lost          x        x        x        x       mysql.ErrInvalidConn: executed, at COMMIT committed
+//	cut inside                                  x                mysql.ErrInvalidConn: all of a packet but its COMMIT
+//	killed before, after      x        x        x        x       what the driver makes of KILL CONNECTION
+//	cancelled before          x        x        x        x       its context's error
+//	cancelled during          x        x        x        x       its context's error: executed; COMMIT and ROLLBACK answer first
+//	deadlock                           x        x                1213; in a transaction also after the statement's work
+//	lock wait timeout                  x                         1205
+//	refused at COMMIT                           x                3101, 1180 (clusters of several primaries)
+//	stopped before            x        x        x        x       nothing, ever: another process makes the call again
+//
+// A process that stopped (Abandoned) leaves its connection open, with its locks, until the retry is seen to
+// wait for one; a lease that it holds runs out by Expire.
 type Fault string
 
 // The faults. Each leaves the server in the state in which the real one would: a session that was cut or
-// killed is gone and its transaction rolled back before the workflow goes on, a deadlock rolls the whole
-// transaction back, a lock wait timeout undoes its statement only and leaves the transaction open. The table
-// in the package's documentation says at which statements each can happen and what the call sees.
+// killed is gone and its transaction rolled back before the workflow goes on, 1213, 3101 and 1180 roll the
+// whole transaction back, 1205 undoes its statement only and leaves the transaction open.
 const (
 	// CutBefore: outside a transaction database/sql repeats the statement on another connection by itself.
 	CutBefore Fault = "connection cut before the statement was sent"

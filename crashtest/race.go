@@ -109,6 +109,20 @@ func Interleave(t testing.TB, r Race) RaceReport {
 //
 // The error is *Failures when some schedule ends otherwise; any other error says that the race could not
 // be explored. The report is filled as far as the exploration came.
+//
+//   - A copy between statements (computing, in a backoff) is waited for. After a second the others go on: a
+//     copy that waits for another one inside the process (a mutex, a channel) costs that second at each
+//     schedule.
+//   - A copy that polls until another one is done gets at most twice its usual number of statements and ten
+//     in a row.
+//   - If several copies are let go by the same COMMIT, they run at once up to their next statement.
+//   - Call runs in a goroutine of its own at the same time as the other copies: what they share in memory
+//     needs a lock that is not held over a statement.
+//   - Schedules at which copies wait for each other and the server sees no deadlock fail ("every copy …
+//     waits").
+//   - InnoDB may lock more or less while deleted rows are not yet purged, so a schedule may come out
+//     otherwise than before. That is judged as what it was, and the schedule run again, twice at most; one
+//     that never came out as chosen is counted as Unsteady.
 func ExploreRace(ctx context.Context, r Race) (RaceReport, error) {
 	begin := time.Now()
 	report := RaceReport{Workflow: r.Name}

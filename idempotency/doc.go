@@ -1,6 +1,5 @@
 // Package idempotency makes work happen once for each key and remembers its result: whoever comes again with
-// the key gets the stored result instead of doing the work again. The primary key of onerow_key decides, no
-// lock service does.
+// the key gets the stored result. The primary key of onerow_key decides, no lock service does.
 //
 //	keys, err := idempotency.New(idempotency.Config{Keep: 30 * 24 * time.Hour})
 //	out, err := idempotency.Do(ctx, db, keys, idempotency.Key{Tenant: "7", Operation: "charge", ID: requestID},
@@ -51,10 +50,7 @@
 //   - For a key the function of Do commits once, however often it is called, at the same time or after a
 //     crash at any statement. All callers get the same result, nil and empty results included. The first
 //     caller, of Work too, gets what encoding/json makes of it, so unexported fields are lost. A result that
-//     JSON would change silently is ErrCodec: a number in an interface that is no float64, a text that is not
-//     UTF-8, two fields of one name, fields beside an embedded type that encodes itself, as time.Time. After
-//     ErrCodec Do has done nothing; in two steps the work is done and its result not stored. A crash before
-//     COMMIT leaves no row.
+//     JSON would change silently is [ErrCodec]. A crash before COMMIT leaves no row.
 //   - Begin gives a key to one caller. A key in progress stays so until its holder ends it, an operator does,
 //     or, only if the holder asked for a lease, the lease has ended and another Begin takes over.
 //     expected_completion only raises an alarm.

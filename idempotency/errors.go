@@ -30,7 +30,10 @@ var (
 	ErrTooLarge = answers.Fault("idempotency: the result is too large")
 	// ErrField: a message lacks a field that its key is made of, or cannot be hashed.
 	ErrField = answers.New(400, "the request lacks what its key is made of", "idempotency: no key can be made of the message")
-	// ErrCodec: a result cannot be encoded as JSON, would not come back as it was, or cannot be decoded.
+	// ErrCodec: a result cannot be encoded as JSON, would not come back as it was (a number in an interface
+	// that is no float64, a text that is not UTF-8, two fields of one name, fields beside an embedded type
+	// that encodes itself, as time.Time), or cannot be decoded. Do has done nothing then; in two steps the
+	// work is done and its result not stored.
 	ErrCodec = errors.New("idempotency: the result cannot be encoded or decoded")
 	// ErrInvalid: a key has an empty or too long part, or a configuration or an option is invalid.
 	ErrInvalid = errors.New("idempotency: invalid")

@@ -30,15 +30,11 @@
 //   - An id that the application made also makes one row, without such a record. One that was deleted is
 //     [ErrGone] as long as the audit of its deletion is kept (queue.PurgeDeletions); a row that went with the
 //     row above it leaves no audit.
-//   - Create and its repeats answer with the row as [Of.Get] reads it. It is read back after the INSERT if T
-//     has fields that the database fills in, or a column may store something else than was sent: DECIMAL,
-//     FLOAT, JSON, ENUM, a DATETIME of fewer digits, a CHAR that is not filled, a value that does not fit, a
-//     field with methods of its own. Integers, bool, DOUBLE, DATETIME(6), and texts and bytes that fit are
-//     not read back.
+//   - [Of.Create] and its repeats answer with the row as [Of.Get] reads it.
 //   - A row is of the tenant of the row above it, where both have the plan's tenant column.
 //   - Updates of one row wait for each other; each that returns nil was applied once.
 //   - A value that another row holds in a unique index of the application's own is [ErrConflict] after one
-//     try, with the index, its columns and that row; the server's error text is never parsed.
+//     try, with the index, its columns and that row. The server's error text is never parsed.
 //   - The deletion of a row, its audit entry, its cascade job and its quota mark commit together.
 //   - No child is made below a row whose deletion has been committed, and none is archived or activated
 //     below one: these verbs lock the parent's row first. Further parents ([schema.Resource].Parents) are
@@ -46,8 +42,7 @@
 //     and a row that they move below one that is being deleted is deleted with it: a worker takes a row
 //     only when one snapshot of all tables shows nothing below it.
 //   - [Of.Move] takes everything below the row along. It never moves a row out of, or into, a tree whose
-//     deletion has been committed or queued, however far up; so no worker deletes rows that have moved
-//     away.
+//     deletion has been committed or queued, however far up: no worker deletes what has moved away.
 //   - A time is the same moment in sessions of every time zone, in a DATETIME (as UTC) and in a TIMESTAMP. A
 //     TIMESTAMP column needs a field of a time type, and no list can be ordered by it.
 //   - Each verb works on a pool, in a transaction of its own that is run again when the server refuses it,
@@ -59,9 +54,8 @@
 //     statement.
 //   - A row that does not change appears exactly once in the pages of a list, while others come and go;
 //     each page is one snapshot. A list that no declared index serves is refused.
-//   - An id that two rows have, because AUTO_INCREMENT fell below the ids of archived rows, is [ErrIDReused]
-//     to every verb that moves or deletes, and to a Create with the request id that made one of them; neither
-//     is touched.
+//   - An id that two rows have is [ErrIDReused] to every verb that moves or deletes, and to a Create with the
+//     request id that made one of them; neither is touched.
 //   - A deletion that was cancelled and whose row cannot come back is held, see [Of.CancelDelete].
 //
 // # Not guaranteed
@@ -71,25 +65,21 @@
 //     [ErrNameTaken], an Update may apply its change twice.
 //   - If its row was moved to another owner since, a repeat of the Create answers [ErrGone], or [ErrConflict]
 //     where the application made the id.
-//   - A row can be moved out of a running job that began at one of [schema.Plan].Tables; the job may still
-//     delete what is below it. The same holds where something other than this package writes the parent's
-//     column.
+//   - A row can be moved out of a running job that began at one of [schema.Plan].Tables, or by something else
+//     than this package; the job may still delete what is below it.
 //   - Where no row is seen to have what a unique index refused - an index on a prefix or an expression, that
 //     of another table which a trigger writes to - the verb is tried three times and does not know the index.
-//   - A Create that does not read its row back does not see what a trigger made of a value. With a field for
-//     the version it is read back. A field with a Scan or Value method of its own gets and gives what the
-//     driver's settings make of it; only times that Value returns are made UTC.
-//   - The audit of deletions logs intents: a delete that is called again after a COMMIT that failed logs
-//     twice.
+//   - A field with a Scan or Value method of its own gets and gives what the driver's settings make of it;
+//     only times that Value returns are made UTC.
+//   - The audit of deletions logs intents: a delete called again after a COMMIT that failed logs twice.
 //   - In a caller's transaction a Rename or Update that writes a column by which the quota is ordered is
 //     not undone if its quota mark fails. The flag "over quota" follows later, see package quota; package
 //     limit refuses.
-//   - If the values that a list is ordered or filtered by change between two pages, the row may appear
-//     twice or not at all.
+//   - A row whose values for order or filter change between two pages may appear twice, or not at all.
 //   - Where a collation takes several spellings for one id, all verbs find the row by any of them, and its
 //     job and audit have the row's; of a row that is gone only that spelling is known.
-//   - When the job of a deletion has been purged (queue.PurgeJobs), a Delete of its row, which is gone, is a
-//     success without a job, and a CancelDelete is [onerow.ErrNotFound] instead of [ErrTooLate].
+//   - When the job of a deletion has been purged (queue.PurgeJobs), a Delete of its row is a success without
+//     a job, and a CancelDelete is [onerow.ErrNotFound] instead of [ErrTooLate].
 //   - On a cluster of several primaries row locks do not reach the other nodes. There the plan has to say
 //     [schema.Plan].Cluster: whoever locks a parent writes its guard instead, so rows below one parent are
 //     made one after the other, and from two nodes they collide and run again. In a caller's transaction on
@@ -97,10 +87,9 @@
 //
 // # Statements
 //
-// On a pool, BEGIN and COMMIT included; one more each for a child (its parent is locked), for each further
-// parent that a Create or an Update writes, for each limit that a verb takes from or gives to (see package
-// limit for a refusal), and without a quota one less for each mark that is written. None of these grows with
-// the data:
+// On a pool, BEGIN and COMMIT included; one more each for a child, for each further parent that a Create or an
+// Update writes, for each limit that a verb takes from or gives to (see package limit for a refusal), and
+// without a quota one less for each mark that is written. None of these grows with the data:
 //
 //	Create          4, 5 if the row is read back; 2 more with a request id;
 //	                1 more where the application makes the ids; 6 where a unique index refuses it

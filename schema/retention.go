@@ -15,6 +15,21 @@ import (
 // deleted by the worker as if somebody had asked for it, with everything below it. An index must begin with
 // the column, a DATE, a DATETIME or a TIMESTAMP. NULL, zero dates and dates without a month or a day are
 // never due.
+//
+// What is due is read page by page along that index, never by a scan. While as many jobs of the resource are
+// due as Rate queues in two seconds, or 100, none is queued: so other deletions do not wait for it, and the
+// queue does not grow where workers are slower.
+//
+// A row goes only if it is due when its job begins: one that was written since it was found stays, with all
+// that is below it; its job ends as cancelled. The look, under the row's lock, commits with the first batch.
+// Once the job has begun, the row is deleted whatever is written to it. A row is not queued while a job of it
+// is dead, or has parked or skipped rows (a person decides, by a retry), nor if a deletion of it was taken
+// back by undo, restore or cancel less than Keep ago: it counts as new from then on, as long as that job is
+// kept (400 days, see queue.PurgeJobs).
+//
+// Times are the database's clock. A DATETIME or DATE is read in Zone; in an hour that the clock repeats it
+// counts as the second time, so a row may go an hour late there, never early. A DATE is the beginning of its
+// day. Windows say when rows are queued: what is queued by then is deleted.
 type Retention struct {
 	// Column is the time from which a row's age counts. Of a resource with an archive archived_at may be it,
 	// too: then rows of the archive go, and those that are active stay.

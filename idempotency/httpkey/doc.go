@@ -102,10 +102,9 @@
 //     keys are kept. Before 2026-11-22 the names of wildcards counted.
 //   - That a redirect or a 404 of a router inside without a method Handler (http.ServeMux has one) is told
 //     from the handlers': a 301 or 404 is stored, a 307 or 308 is not.
-//   - Slow request bodies are the server's matter (http.Server.ReadTimeout).
 //
-// Middleware that consumes the body (r.FormValue) must be inside of this one; authentication outside. How
-// long keys are kept is idempotency.Config.Keep: publish it to the clients.
+// Slow request bodies are http.Server.ReadTimeout's. Middleware that consumes the body (r.FormValue) must be
+// inside of this one; authentication outside. How long keys are kept is idempotency.Config.Keep: publish it.
 //
 // # Statements
 //
