@@ -161,6 +161,11 @@ func (b *browser) picture(name string) {
 		}
 	}
 	b.do(chromedp.EmulateViewport(1280, 900))
+	// A click goes to where a thing is drawn: after two frames it is where this width has it.
+	const drawn = `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`
+	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](drawn, chromedp.EvalAwaitPromise)); err != nil && !navigated(err) {
+		b.t.Fatal(err)
+	}
 }
 
 // TestPageInChromium uses the page as an operator does, while a real worker deletes.

@@ -54,15 +54,3 @@ func TestToolkitTables(t *testing.T) {
 		}
 	}
 }
-
-// TestNoToolkit: one line says that the migrations were not run, not one for each table.
-func TestNoToolkit(t *testing.T) {
-	found, err := dict.Read(t.Context(), dbtest.Open(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	v := verifier{found: &seen{Database: found}, wrong: map[*dict.Column]bool{}}
-	if v.toolkit(); len(v.findings) != 1 || v.findings[0].Fix != "run cascade-worker migrate up, or migrations.Up" {
-		t.Errorf("%+v", v.findings)
-	}
-}
