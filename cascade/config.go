@@ -100,11 +100,11 @@ type Config struct {
 	// that a small one does not wait for the end of a huge one. It takes at least twice as long as the job
 	// took to its first batch, and lasts on where no other is due. Default 2s.
 	Turn time.Duration
-	// MaxFailures is how many failures in a row make a job dead. Default 10. A refused transaction, a database
-	// out of reach and the server's own state ([queue.IsServerState]) are no failures: the job is due again,
-	// with the error and what to do. Where every job would meet the same, the worker pauses, 0.1 to 10
-	// seconds. Else only this job rests, for a second and twice as long each time, up to 5 minutes; give or
-	// take a half.
+	// MaxFailures is how many failures in a row make a job dead. Default 10. A refused transaction, a
+	// database out of reach and the server's own state ([queue.IsServerState]) are no failures: the job is
+	// due again, with the error and what to do. Where every job would meet the same, the worker pauses, 0.1
+	// to 10 seconds. Else only this job rests, for a second and twice as long each time, up to 5 minutes;
+	// give or take a half.
 	MaxFailures int
 	// Assets deletes what the plan's asset columns name. It is needed if there are any.
 	Assets Assets

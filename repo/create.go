@@ -44,9 +44,9 @@ func RequestID(id string) CreateOption { return func(o *createOptions) { o.reque
 //
 // The row is read back after the INSERT if T has fields that the database fills in, the version too, or a
 // column may store something else than was sent: DECIMAL, FLOAT, JSON, ENUM, a DATETIME of fewer digits, a
-// CHAR that is not filled, a value that does not fit, a field with methods of its own. Integers, bool, DOUBLE,
-// DATETIME(6), and texts and bytes that fit are not read back; then it is not seen what a trigger made of
-// them.
+// CHAR that is not filled, a value that does not fit, a field with methods of its own. Integers, bool,
+// DOUBLE, DATETIME(6), and texts and bytes that fit are not read back; then it is not seen what a trigger
+// made of them.
 //
 // Errors: the name errors of package names; [ErrParentNotFound], of a further parent too; [ErrConflict] for
 // a unique index of the application's own, with the row that has its values; [limit.ErrLimit] where the owner

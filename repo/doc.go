@@ -87,8 +87,8 @@
 //
 // # Statements
 //
-// On a pool, BEGIN and COMMIT included; one more each for a child, for each further parent that a Create or an
-// Update writes, for each limit that a verb takes from or gives to (see package limit for a refusal), and
+// On a pool, BEGIN and COMMIT included; one more each for a child, for each further parent that a Create or
+// an Update writes, for each limit that a verb takes from or gives to (see package limit for a refusal), and
 // without a quota one less for each mark that is written. None of these grows with the data:
 //
 //	Create          4, 5 if the row is read back; 2 more with a request id;
