@@ -37,8 +37,8 @@
 //     jobs proves all of them, by a lock, or changes nothing; it deletes their rows, which is the fence.
 //   - Counts are written in the transaction of the batch that deleted the rows: [queue.Job].DeletedRows is
 //     exactly the number of rows below the root that were deleted, however often workers were killed. The
-//     root's own row is not counted. A row that is detached and deleted later counts only as deleted, at up
-//     to 100 levels beyond the walk.
+//     root's own row is not counted. A row that is detached and deleted later counts only as deleted, if
+//     its way to the root is at most 100 levels longer than the walk.
 //   - Bottom-up: a row goes after everything below it, so a run that dies halfway leaves the relationships
 //     that the next one needs, and foreign keys allow every step.
 //   - No child slips in below a dying parent, at any level, if a foreign key or the code that inserts a child
@@ -81,8 +81,8 @@
 //     row that moves away from below a root which an operator has queued.
 //   - A row that another program gives another parent while the job of the old one runs stays, but what is
 //     below it may go.
-//   - Memory for depth: keys in memory are bounded (some ten thousand), but each level takes 6 KB of stack,
-//     which Go bounds to 1 GB. A chain of more than about 100,000 rows is deleted from its end first.
+//   - Memory for depth: keys in memory are bounded, but each level takes 6 KB of stack. A chain of more than
+//     about 100,000 rows may end the process, at Go's bound of 1 GB: delete it from its end first.
 //   - Order between jobs: the one due longest first, more or less.
 //   - What triggers do, and columns that the server sets on update, when a row is detached. A row whose NOT
 //     NULL foreign key refers to itself is parked: nobody can delete it.

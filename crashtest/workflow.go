@@ -54,7 +54,7 @@ type Workflow struct {
 
 	// Generated lists columns whose values are drawn anew by each run, so only which of them are equal is
 	// compared. Auto-increment columns need no mention. Where there are such columns, the ids of each table
-	// begin elsewhere (ALTER TABLE … AUTO_INCREMENT): where one holds those of two, none are equal by chance.
+	// begin elsewhere (ALTER TABLE … AUTO_INCREMENT): ids of two tables are not equal by chance.
 	Generated []string
 
 	// Refs says which columns hold values of which generated columns: {"comment.screen_id": "screen.id"}.

@@ -240,6 +240,9 @@ func TestInvalid(t *testing.T) {
 	// A user who does not exist has no room, and leaves nothing behind.
 	_, err := s.create(ctx, db, 8, "a", 1)
 	wantFull(t, err, limit.Error{Limit: "file", Owner: "8", Wanted: 1})
+	if !strings.HasPrefix(err.Error(), "repo: create file: ") {
+		t.Errorf("the refusal does not name the verb: %v", err)
+	}
 	if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_limit WHERE owner = '8'"); n != 0 {
 		t.Errorf("%d rows of a user who does not exist", n)
 	}

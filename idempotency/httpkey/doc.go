@@ -103,7 +103,7 @@
 //   - That a redirect or a 404 of a router inside without a method Handler (http.ServeMux has one) is told
 //     from the handlers': a 301 or 404 is stored, a 307 or 308 is not.
 //
-// Slow request bodies are http.Server.ReadTimeout's. Middleware that consumes the body (r.FormValue) must be
+// Set http.Server.ReadTimeout against slow bodies. Middleware that consumes the body (r.FormValue) must be
 // inside of this one; authentication outside. How long keys are kept is idempotency.Config.Keep: publish it.
 //
 // # Statements
