@@ -18,8 +18,12 @@ import (
 // Apply is [Up] for an application's own migrations: what [New] says of them holds, and they may be applied
 // from several nodes of a cluster at once.
 func Apply(ctx context.Context, db *sql.DB, files fs.FS, table string) error {
+	return apply(ctx, db, files, table, sessionLock{})
+}
+
+func apply(ctx context.Context, db *sql.DB, files fs.FS, table string, lock sessionLock) error {
 	return again(ctx, func() error {
-		p, err := New(db, files, table)
+		p, err := provider(db, files, table, lock)
 		if err != nil {
 			return err
 		}
@@ -45,10 +49,10 @@ const (
 	longPause   = 500 * time.Millisecond
 )
 
-// again runs do until nobody refuses it. The lock does not reach other nodes of a cluster, and there who
-// loses is refused: 1213 at any statement, 3101 where a version is recorded. Each statement may run twice,
-// and goose asks anew which versions are missing; its provider looks for the version table only once, so do
-// makes one.
+// again runs do until nobody refuses it. The lock does not reach other nodes of a cluster, and some servers
+// have none. There who loses is refused: 1213 at any statement, on one server where DDL of one table is sent
+// twice at once, 3101 where a version is recorded. Each statement may run twice, and goose asks anew which
+// versions are missing; its provider looks for the version table only once, so do makes one.
 func again(ctx context.Context, do func() error) error {
 	pause := firstPause
 	for n := 1; ; n++ {
