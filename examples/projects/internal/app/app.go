@@ -17,15 +17,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"time"
 
-	"gocloud.dev/blob/fileblob"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onerow/onerow/cascade"
-	"github.com/onerow/onerow/cascade/blobassets"
 	"github.com/onerow/onerow/examples/internal/connect"
 	"github.com/onerow/onerow/examples/projects/internal/api"
 	"github.com/onerow/onerow/examples/projects/internal/pages"
@@ -63,17 +60,11 @@ func Run(ctx context.Context, c Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, listener.Close()) }()
-	blobs := filepath.Join(c.Data, "blobs")
-	if err := os.MkdirAll(blobs, 0o750); err != nil {
-		return fmt.Errorf("cannot make the folder for files: %w", err)
-	}
-	// Temporary files are beside the files, where the sweep finds what a killed
-	// process left of them.
-	bucket, err := fileblob.OpenBucket(blobs, &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite})
+	files, err := store.OpenFiles(filepath.Join(c.Data, "blobs"))
 	if err != nil {
-		return fmt.Errorf("cannot open the folder for files: %w", err)
+		return err
 	}
-	defer func() { err = errors.Join(err, bucket.Close()) }()
+	defer func() { err = errors.Join(err, files.Close()) }()
 
 	place, err := connect.Open(ctx, c.DSN, "projects", false, maxConns)
 	if err != nil {
@@ -85,12 +76,12 @@ func Run(ctx context.Context, c Config) (err error) {
 	if err := store.Migrate(ctx, db); err != nil {
 		return err
 	}
-	s, err := store.New(db, bucket, c.Log)
+	s, err := store.New(db, files, c.Log)
 	if err != nil {
 		return err
 	}
 	worker, err := cascade.NewWorker(db, store.Plan(), cascade.Config{
-		Assets: blobassets.New(bucket), Log: c.Log, Batch: c.Batch, Chunk: c.Chunk, Lease: c.Lease, Poll: c.Poll,
+		Assets: files, Log: c.Log, Batch: c.Batch, Chunk: c.Chunk, Lease: c.Lease, Poll: c.Poll,
 	})
 	if err != nil {
 		return err

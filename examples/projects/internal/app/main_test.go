@@ -14,10 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"gocloud.dev/blob/fileblob"
-
 	"github.com/onerow/onerow/cascade"
-	"github.com/onerow/onerow/cascade/blobassets"
 	"github.com/onerow/onerow/examples/internal/connect"
 	"github.com/onerow/onerow/examples/projects/internal/problem"
 	"github.com/onerow/onerow/examples/projects/internal/store"
@@ -50,20 +47,20 @@ func start(t *testing.T) *fixture {
 func serveOn(t *testing.T, db *sql.DB) *fixture {
 	t.Helper()
 	f := &fixture{db: db, dir: t.TempDir()}
-	bucket, err := fileblob.OpenBucket(f.dir, &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite})
+	files, err := store.OpenFiles(f.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := bucket.Close(); err != nil {
+		if err := files.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	log := slog.New(slog.DiscardHandler)
-	if f.store, err = store.New(f.db, bucket, log); err != nil {
+	if f.store, err = store.New(f.db, files, log); err != nil {
 		t.Fatal(err)
 	}
-	if f.worker, err = cascade.NewWorker(f.db, store.Plan(), cascade.Config{Assets: blobassets.New(bucket)}); err != nil {
+	if f.worker, err = cascade.NewWorker(f.db, store.Plan(), cascade.Config{Assets: files}); err != nil {
 		t.Fatal(err)
 	}
 	handler, err := newHandler(f.store, Config{Server: connect.Server{Log: log}, MaxUpload: maxUpload, Grace: time.Minute})

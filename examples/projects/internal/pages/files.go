@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"io/fs"
 	"mime"
 	"net/http"
 	"path"
 	"strconv"
 	"strings"
-
-	"gocloud.dev/gcerrors"
 
 	"github.com/onerow/onerow/examples/projects/internal/problem"
 	"github.com/onerow/onerow/examples/projects/internal/store"
@@ -64,7 +63,7 @@ func (p *Pages) file(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	reader, err := p.open(r.Context(), screen)
+	reader, err := p.open(screen)
 	if err != nil {
 		return err
 	}
@@ -88,9 +87,9 @@ func (p *Pages) file(w http.ResponseWriter, r *http.Request) error {
 }
 
 // open opens a file; one that is missing has just been replaced or deleted.
-func (p *Pages) open(ctx context.Context, screen store.Screen) (io.ReadCloser, error) {
-	reader, err := p.store.File(ctx, screen)
-	if gcerrors.Code(err) == gcerrors.NotFound {
+func (p *Pages) open(screen store.Screen) (io.ReadCloser, error) {
+	reader, err := p.store.File(screen)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, problem.New(http.StatusNotFound, "The file has just been replaced or deleted.")
 	}
 	return reader, err
@@ -140,7 +139,7 @@ func (p *Pages) small(ctx context.Context, screen store.Screen) (picture []byte,
 		if screen.Size > asItIs {
 			return drawing(screen.Filename), "image/svg+xml", nil
 		}
-		reader, err := p.open(ctx, screen)
+		reader, err := p.open(screen)
 		if err != nil {
 			return nil, "", err
 		}
@@ -156,7 +155,7 @@ func (p *Pages) small(ctx context.Context, screen store.Screen) (picture []byte,
 	case <-ctx.Done():
 		return nil, "", ctx.Err()
 	}
-	reader, err := p.open(ctx, screen)
+	reader, err := p.open(screen)
 	if err != nil {
 		return nil, "", err
 	}

@@ -6,7 +6,7 @@
 //
 // # Files
 //
-// A file lives in a bucket (gocloud.dev/blob) under a key that is new for every
+// A file lies in a folder ([Files]) under a key that is new for every
 // upload and never used again. An intent precedes it:
 //
 //		        blob_intent row        file              screen row, intent deleted
@@ -17,7 +17,7 @@
 //		             expired ────────────────────► file deleted, then the intent
 //
 //	  - A crash after any step leaves no file without a row for ever: the sweep finds
-//	    the intent and deletes the file, and what the bucket wrote of it so far.
+//	    the intent and deletes the file, and what was written of it so far.
 //	  - It leaves no row without a file: (3) commits only if it deleted the intent
 //	    while it was still pending, and the sweep turns a pending intent to expired
 //	    before it touches the file.

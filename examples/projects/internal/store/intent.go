@@ -5,11 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"time"
-
-	"gocloud.dev/blob"
-	"gocloud.dev/gcerrors"
 
 	"github.com/onerow/onerow"
 )
@@ -131,29 +127,17 @@ func (s *Store) sweepOne(ctx context.Context, d due) (done bool, err error) {
 }
 
 // deleteFile deletes a file; one that is missing is a success. partial: also what
-// the bucket wrote of it before the process was killed, which has the key as its
-// prefix (a folder as bucket: "key.….tmp").
+// was written of it before a process was killed.
 func (s *Store) deleteFile(ctx context.Context, key string, partial bool) error {
 	keys := []string{key}
 	if partial {
-		list := s.bucket.List(&blob.ListOptions{Prefix: key + "."})
-		for {
-			object, err := list.Next(ctx)
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				return err
-			}
-			keys = append(keys, object.Key)
-		}
-	}
-	for _, key := range keys {
-		if err := s.bucket.Delete(ctx, key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+		rest, err := s.files.partial(key)
+		if err != nil {
 			return err
 		}
+		keys = append(keys, rest...)
 	}
-	return nil
+	return s.files.Delete(ctx, keys)
 }
 
 // sweepEvery is the pause between two sweeps that found nothing.

@@ -7,9 +7,6 @@ import (
 	"os"
 	"testing"
 
-	"gocloud.dev/blob"
-	"gocloud.dev/blob/fileblob"
-
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -29,20 +26,20 @@ func open(t *testing.T) fixture {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	bucket, err := fileblob.OpenBucket(dir, &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite})
+	files, err := OpenFiles(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { closed(t, bucket) })
-	s, err := New(db, bucket, slog.New(slog.DiscardHandler))
+	t.Cleanup(func() { closed(t, files) })
+	s, err := New(db, files, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return fixture{s, db, dir}
 }
 
-func closed(t *testing.T, bucket *blob.Bucket) {
-	if err := bucket.Close(); err != nil {
+func closed(t *testing.T, files *Files) {
+	if err := files.Close(); err != nil {
 		t.Error(err)
 	}
 }

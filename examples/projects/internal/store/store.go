@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"gocloud.dev/blob"
-
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/quota"
@@ -31,9 +29,9 @@ var (
 
 // Store is the application's data. It is safe for concurrent use.
 type Store struct {
-	db     *sql.DB
-	bucket *blob.Bucket
-	log    *slog.Logger
+	db    *sql.DB
+	files *Files
+	log   *slog.Logger
 
 	projects *repo.Repo[Project]
 	screens  *repo.Repo[Screen]
@@ -41,10 +39,10 @@ type Store struct {
 	rule     *quota.Rule
 }
 
-// New returns a store on a migrated database. The bucket holds the files. No
-// statement is run.
-func New(db *sql.DB, bucket *blob.Bucket, log *slog.Logger) (*Store, error) {
-	s := &Store{db: db, bucket: bucket, log: log}
+// New returns a store on a migrated database. No statement is
+// run.
+func New(db *sql.DB, files *Files, log *slog.Logger) (*Store, error) {
+	s := &Store{db: db, files: files, log: log}
 	var errs [4]error
 	s.projects, errs[0] = repo.New[Project](Plan(), ResourceProject)
 	s.screens, errs[1] = repo.New[Screen](Plan(), ResourceScreen)

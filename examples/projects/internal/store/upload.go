@@ -8,11 +8,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"path"
 	"strings"
 	"time"
-
-	"gocloud.dev/blob"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/names"
@@ -49,7 +48,7 @@ func (s *Store) Upload(ctx context.Context, u Upload) (screen Screen, created bo
 	if err != nil {
 		return Screen{}, false, err
 	}
-	file, err := s.write(ctx, key, u)
+	file, err := s.write(key, u)
 	if err == nil {
 		screen, created, err = s.publish(ctx, u, file)
 	}
@@ -101,34 +100,21 @@ type stored struct {
 	size             int64
 }
 
-// write copies the body into the bucket under key. What is there is complete: a
-// body that breaks off leaves nothing.
-func (s *Store) write(ctx context.Context, key string, u Upload) (file stored, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+// write makes a file of the body under key. What is there is complete: a body that
+// breaks off leaves nothing.
+func (s *Store) write(key string, u Upload) (file stored, err error) {
 	body := bufio.NewReaderSize(u.Body, sniffLen)
 	head, err := body.Peek(sniffLen)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return file, fmt.Errorf("%w: %w", ErrUploadBroken, err)
 	}
 	file = stored{key: key, contentType: contentType(head, u.Filename)}
-	w, err := s.bucket.NewWriter(ctx, key, &blob.WriterOptions{ContentType: file.contentType})
-	if err != nil {
-		return file, fmt.Errorf("store: write the file of an upload: %w", err)
-	}
 	src := &source{r: body}
-	file.size, err = io.Copy(w, src)
-	if err != nil {
-		cancel() // so that Close throws away what was written
-		if cerr := w.Close(); cerr == nil {
-			return file, fmt.Errorf("store: an upload that broke off was stored: %w", err)
-		}
-		if src.err != nil {
-			return file, fmt.Errorf("%w after %d bytes: %w", ErrUploadBroken, file.size, src.err)
-		}
-		return file, fmt.Errorf("store: write the file of an upload: %w", err)
-	}
-	if err := w.Close(); err != nil {
+	file.size, err = s.files.write(key, src)
+	switch {
+	case src.err != nil:
+		return file, fmt.Errorf("%w after %d bytes: %w", ErrUploadBroken, file.size, err)
+	case err != nil:
 		return file, fmt.Errorf("store: write the file of an upload: %w", err)
 	}
 	return file, nil
@@ -187,10 +173,8 @@ func (s *Store) newVersion(ctx context.Context, tx *onerow.Tx, id int64, row Scr
 	return res, s.replaced(ctx, tx, old, row.ProjectID)
 }
 
-// File opens the file of a screen. The caller closes it.
-func (s *Store) File(ctx context.Context, screen Screen) (*blob.Reader, error) {
-	return s.bucket.NewReader(ctx, screen.BlobKey, nil)
-}
+// File opens the file of a screen, or fs.ErrNotExist. The caller closes it.
+func (s *Store) File(screen Screen) (*os.File, error) { return s.files.open(screen.BlobKey) }
 
 const sniffLen = 512
 

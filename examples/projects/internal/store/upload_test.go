@@ -62,7 +62,7 @@ func TestUploadVersions(t *testing.T) {
 		t.Error(err)
 	}
 	f.sweep(t)
-	reader, err := f.File(t.Context(), again)
+	reader, err := f.File(again)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestUploadCrashPoints(t *testing.T) {
 		if key, err = f.reserve(ctx, p.ID); err != nil { // (1) (2)
 			t.Fatal(err)
 		}
-		if _, err = f.write(ctx, key, u()); err != nil {
+		if _, err = f.write(key, u()); err != nil {
 			t.Fatal(err)
 		}
 		if !f.files(t)[key] {
@@ -109,7 +109,7 @@ func TestUploadCrashPoints(t *testing.T) {
 		if key, err = f.reserve(ctx, p.ID); err != nil { // (1) (2), then the sweep is faster than (3)
 			t.Fatal(err)
 		}
-		file, err := f.write(ctx, key, u())
+		file, err := f.write(key, u())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestUploadCrashPoints(t *testing.T) {
 		if key, err = f.reserve(ctx, p.ID); err != nil { // the sweep stops between claim and file
 			t.Fatal(err)
 		}
-		if file, err = f.write(ctx, key, u()); err != nil {
+		if file, err = f.write(key, u()); err != nil {
 			t.Fatal(err)
 		}
 		f.exec(t, claimDue, key)
@@ -138,7 +138,7 @@ func TestUploadCrashPoints(t *testing.T) {
 		if key, err = f.reserve(ctx, p.ID); err != nil { // (1) (2) (3)
 			t.Fatal(err)
 		}
-		if file, err = f.write(ctx, key, u()); err != nil {
+		if file, err = f.write(key, u()); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := f.publish(ctx, u(), file); err != nil {
@@ -190,7 +190,7 @@ func TestUploadWhere(t *testing.T) {
 		t.Error(err)
 	}
 	// The project is archived, or deleted, while the file is on its way.
-	file, err := f.write(t.Context(), "k1", u)
+	file, err := f.write("k1", u)
 	if err != nil {
 		t.Fatal(err)
 	}
