@@ -81,19 +81,27 @@ func (w work) String() string {
 // unshown is an error unless every operation was acknowledged at least once and the cascade deleted
 // something: the zeros of an idle soak say nothing.
 func unshown(entries []journal.Entry, w work) error {
+	if op := missing(entries); op != "" {
+		return fmt.Errorf("soak: nothing is shown: no %q was ever acknowledged", op)
+	}
+	if w.rows == 0 {
+		return errors.New("soak: nothing is shown: no cascade has deleted a row")
+	}
+	return nil
+}
+
+// missing is an operation that was never acknowledged; none: "".
+func missing(entries []journal.Entry) journal.Op {
 	acknowledged := map[journal.Op]bool{}
 	for _, e := range entries {
 		acknowledged[e.Op] = acknowledged[e.Op] || e.Result == journal.OK
 	}
 	for _, op := range journal.Ops {
 		if !acknowledged[op] {
-			return fmt.Errorf("soak: nothing is shown: no %q was ever acknowledged", op)
+			return op
 		}
 	}
-	if w.rows == 0 {
-		return errors.New("soak: nothing is shown: no cascade has deleted a row")
-	}
-	return nil
+	return ""
 }
 
 // maxListed is how many broken promises are listed for each row and column of the table.

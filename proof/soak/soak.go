@@ -172,11 +172,37 @@ func (s *soak) rage(ctx context.Context) error {
 			return errors.Join(err, s.killAll())
 		}
 	}
-	limited, cancel := context.WithTimeout(ctx, s.length)
-	defer cancel()
-	err := s.storm(limited)
+	err := s.storms(ctx)
 	s.length = time.Since(s.began).Round(time.Second) // SIGINT may have ended it
 	return errors.Join(err, s.calm(context.WithoutCancel(ctx)))
+}
+
+// maxStorms is how many times as long as planned the chaos takes at most.
+const maxStorms = 4
+
+// storms is the chaos for as long as planned, and again where an operation was not acknowledged by then: what
+// half a minute does depends on what else the machine has to do.
+func (s *soak) storms(ctx context.Context) error {
+	for range maxStorms {
+		limited, cancel := context.WithTimeout(ctx, s.length)
+		err := s.storm(limited)
+		cancel()
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
+		entries, err := journal.Read(s.journals())
+		if err != nil {
+			return err
+		}
+		op := missing(entries)
+		if op == "" {
+			return nil
+		}
+		if err := say(s.out, "soak: no %q was acknowledged yet: the chaos goes on", op); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // calm ends all processes: clients finish what they do, workers are killed, a server is killed and comes
