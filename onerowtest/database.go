@@ -27,6 +27,9 @@ func Main(m *testing.M) {
 // DB returns a pool, opened by [pool.Open], on a database of this test's own that has the toolkit's tables
 // and those of the plan, all empty. The zero Plan has no tables. Statements in ddl run afterwards: CREATE
 // TABLE for the application's own tables. The database is dropped when the test ends.
+//
+// Tables that are made from a plan fit it. To hold migrations of your own against it give the zero Plan, apply
+// them, and call live.Verify.
 func DB(t testing.TB, plan schema.Plan, ddl ...string) *sql.DB {
 	t.Helper()
 	return open(t, DSN(t, plan, ddl...))

@@ -72,13 +72,13 @@ var ErrNoHost = hosts.ErrNoHost
 // does not repeat it, for it may hold a password.
 func Open(dsn string) (*sql.DB, error) {
 	cfg, err := mysql.ParseDSN(dsn)
-	if err != nil {
+	if err != nil || dsn == "" { // the driver would try 127.0.0.1
 		// The driver refuses some collations with interpolateParams=true, and does not say that this is it.
 		without, werr := mysql.ParseDSN(interpolates.ReplaceAllString(dsn, "${1}unused="))
 		if werr == nil && !CanInterpolate(without) {
 			return nil, settings.UnsafeInterpolation.Of(unsafeCharset(without))
 		}
-		return nil, errors.New(`onerow: the data source name cannot be understood; it should be user:password@tcp(host:3306)/database`)
+		return nil, errors.New(`onerow: the data source name is empty or cannot be understood; it should be user:password@tcp(host:3306)/database`)
 	}
 	if !interpolates.MatchString(dsn) {
 		cfg.InterpolateParams = CanInterpolate(cfg)

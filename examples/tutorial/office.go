@@ -17,7 +17,7 @@ func setUp(ctx context.Context, db *sql.DB) error {
 	if err := migrations.Up(ctx, db); err != nil { // the toolkit's own, onerow_…
 		return err
 	}
-	for _, table := range plan.DDL() { // yours: in an application, a migration of its own
+	for _, table := range plan.DDL() { // yours: in an application its own migrations, see migrations.Apply
 		if _, err := db.ExecContext(ctx, table); err != nil {
 			return err
 		}

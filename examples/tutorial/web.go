@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -61,7 +62,8 @@ func (o *office) buy(w http.ResponseWriter, r *http.Request) {
 		answer(w, nil, err)
 		return
 	}
-	order := fmt.Sprintf("show %d: %s", id(r), r.Header.Get(httpkey.HeaderKey)) // of which there is one in the series, ever
+	key := fmt.Appendf(nil, "show %d: %s", id(r), r.Header.Get(httpkey.HeaderKey))
+	order := fmt.Sprintf("%x", sha256.Sum256(key)) // of which there is one in the series, ever; hashed, for no key may be above 255 bytes
 	ticket, err := o.sell(r.Context(), tx, order, id(r), r.URL.Query().Get("seat"))
 	answer(w, ticket, err)
 }

@@ -228,7 +228,7 @@ func (c *session) commit(inner driver.Tx) error {
 		return c.text(ctx, sqlCommit)
 	}
 	err := c.send(ctx, w, true)
-	if definite(err) {
+	if definite(err) || c.stillOpen(ctx, err) {
 		if rerr := c.text(ctx, sqlRollback); rerr != nil {
 			c.kill()
 		}
@@ -256,8 +256,18 @@ func (e *statementError) Unwrap() error { return e.err }
 
 func (e *statementError) Is(target error) bool { return target == wire.ErrLast }
 
+// stillOpen asks whether the transaction is open behind an error that COMMIT might have, too: then COMMIT was
+// not run. HY000 is the state of both, and who writes a trigger chooses any. In an open transaction alone this
+// statement is refused; a server that takes it has none, and the session ends.
+func (c *session) stillOpen(ctx context.Context, err error) bool {
+	const erTxOpen = 1568
+	class := mysqlerr.Classify(err)
+	asks := mysqlerr.Number(err) != 0 && (class == mysqlerr.Fatal || class == mysqlerr.Interrupted)
+	return asks && mysqlerr.Number(c.text(ctx, "SET TRANSACTION READ WRITE")) == erTxOpen
+}
+
 // definite says whether an error is one that a statement has and COMMIT never has: of the data, of rights, of
-// the text, of a trigger's SIGNAL, a lock wait timeout.
+// the text, of most triggers, a lock wait timeout. Others ask: see stillOpen.
 func definite(err error) bool {
 	if errors.Is(err, wire.ErrNotOneRow) {
 		return true

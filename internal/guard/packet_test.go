@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -294,6 +295,55 @@ func TestPacketsFail(t *testing.T) {
 			t.Errorf("after %s there are %d coins", name, n)
 		}
 		dbtest.Exec(t, db, "DELETE FROM coin WHERE id = 9")
+	}
+}
+
+// TestPacketsFailInAnyState: many errors that only statements have come in the same SQLSTATE as those of COMMIT, HY000. As
+// long as the transaction is open COMMIT was not run, so the answer is the statement's, and the outcome known.
+func TestPacketsFailInAnyState(t *testing.T) {
+	db, plain := openCounted(t, "")
+	for _, statement := range []string{
+		"CREATE TABLE toll (id INT NOT NULL, n INT NOT NULL, CHECK (n < 5)) ENGINE=InnoDB PARTITION BY RANGE (id) (PARTITION p VALUES LESS THAN (100))",
+		"CREATE VIEW gate AS SELECT id, n FROM toll WHERE n < 3 WITH CHECK OPTION",
+		"CREATE TABLE sum_of (n INT NOT NULL) ENGINE=InnoDB",
+		"CREATE TRIGGER refuses BEFORE INSERT ON sum_of FOR EACH ROW BEGIN IF NEW.n = 1 THEN SIGNAL SQLSTATE 'HY000' SET MESSAGE_TEXT = 'not today'; ELSE UPDATE sum_of SET n = 1; END IF; END",
+	} {
+		dbtest.Exec(t, plain, statement)
+	}
+	for statement, want := range map[string][]uint16{
+		"INSERT INTO toll (id) VALUES (1)":         {1364},
+		"INSERT INTO toll (id, n) VALUES (1, 9)":   {3819, 4025},
+		"INSERT INTO toll (id, n) VALUES (101, 1)": {1526},
+		"INSERT INTO gate (id, n) VALUES (1, 4)":   {1369},
+		"INSERT INTO sum_of VALUES (1)":            {1644},
+		"INSERT INTO sum_of VALUES (2)":            {1442},
+	} {
+		for name, fn := range map[string]func(context.Context, *onerow.Tx) error{
+			"alone": func(ctx context.Context, tx *onerow.Tx) error {
+				return packet.ExecLast(ctx, tx, onerow.Stmt{Query: statement})
+			},
+			"behind another": func(ctx context.Context, tx *onerow.Tx) error {
+				return packet.ExecLast(ctx, tx, onerow.Stmt{Query: "INSERT INTO coin (id) VALUES (4)"}, onerow.Stmt{Query: statement})
+			},
+			"prepared": both(put(4), func(ctx context.Context, tx *onerow.Tx) error {
+				return packet.ExecLast(ctx, tx, onerow.Stmt{Query: statement + " /* ? */"})
+			}),
+		} {
+			runs := 0
+			err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
+				runs++
+				return fn(ctx, tx)
+			})
+			if !slices.Contains(want, mysqlerr.Number(err)) || errors.Is(err, onerow.ErrOutcomeUnknown) || runs != 1 {
+				t.Errorf("%s, %s: %v after %d runs", statement, name, err, runs)
+			}
+			if n := coins(t, plain); n != 0 {
+				t.Errorf("%s, %s: there are %d coins", statement, name, n)
+			}
+		}
+	}
+	if open := db.Stats().OpenConnections; open != 1 {
+		t.Errorf("%d sessions: each refusal cost one", open)
 	}
 }
 

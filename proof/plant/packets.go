@@ -8,6 +8,8 @@ var packetBugs = []bug{
 		`return c.several && strings.Contains(`, `return c.several && query == "" && strings.Contains(`}}},
 	{"arguments of a statement shift into its neighbour", "./internal/acknowledged", "TestTexts", []change{{"internal/guard/travels.go",
 		`return s.Travels && s.Placeholders == args`, `return s.Travels && args >= 0`}}},
+	{"an error of a statement that COMMIT might have as well is an unknown outcome", "./internal/guard", "TestPacketsFail", []change{{"internal/guard/packet.go",
+		`definite(err) || c.stillOpen(ctx, err)`, `definite(err) || err == nil && c.stillOpen(ctx, err)`}}},
 	{"COMMIT does not obey the deadline of its call", "./internal/guard", "TestDeadline", []change{{"internal/guard/packet.go",
 		`ctx := c.call`, `ctx := context.Context(nil)`}}},
 	{"a session whose caller has gone waits on", "./internal/guard", "TestDeadline", []change{{"internal/guard/leave.go",
