@@ -6,21 +6,18 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow/cascade/internal/foresttest"
+	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
+
+// numbers has those from 1 in i.
+var numbers = cost.Numbers(searchWindow + 1000)
 
 // archived is an ended job of a row.
 func archived(t *testing.T, db *sql.DB, id int64, resource, key string, deletion int64) {
 	t.Helper()
 	dbtest.Exec(t, db, `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
 VALUES (?, ?, ?, ?, 'done', UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`, id, resource, key, deletion)
-}
-
-// counted is a table of n numbers, from 1.
-func counted(n int) string {
-	const digits = `SELECT 0 AS d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9`
-	return fmt.Sprintf(`(SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d + 1 AS n FROM (%[1]s) AS a, (%[1]s) AS b, (%[1]s) AS c, (%[1]s) AS e, (%[1]s) AS f
-HAVING n <= %[2]d) AS counted`, digits, n)
 }
 
 // TestReportedJob: of a row that was deleted often the deletion's own job is reported, however old, and the
@@ -30,9 +27,9 @@ func TestReportedJob(t *testing.T) {
 	foresttest.Plant(t, db)
 	const often = 130
 	dbtest.Exec(t, db, `INSERT INTO onerow_deletion (id, resource, resource_id, owner, deleted_from, grace_us, requested_at)
-SELECT n, 'project', '5', '7', 'active', 0, UTC_TIMESTAMP(6) FROM `+counted(often))
+`+numbers+`SELECT i, 'project', '5', '7', 'active', 0, UTC_TIMESTAMP(6) FROM numbers WHERE i <= ?`, often)
 	dbtest.Exec(t, db, `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
-SELECT 1000 + n, 'project', '5', n, 'done', UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM `+counted(often)+` WHERE n < ?`, often)
+`+numbers+`SELECT 1000 + i, 'project', '5', i, 'done', UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM numbers WHERE i <= ?`, often-1)
 	for deletion, job := range map[int64]int64{often - 1: 1000 + often - 1, often - 40: 1000 + often - 40, often: 1000 + often - 1} {
 		r, err := ReadReport(t.Context(), db, deletion, 0)
 		if err != nil || r.Job == nil || r.Job.ID != job {
@@ -80,9 +77,9 @@ func TestSearchWindow(t *testing.T) {
 	db := dbtest.OpenDSN(t, dbtest.DSN(t))
 	foresttest.Plant(t, db)
 	dbtest.Exec(t, db, `INSERT INTO onerow_job (id, resource, resource_id, deletion_id, state, due_at, created_at)
-SELECT 50000 + n, ELT(1 + (n = 1) + 2 * (n = ?), 'filler', 'first', 'last'), n, 0, 'queued', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM `+counted(searchWindow+1), searchWindow+1)
+`+numbers+`SELECT 50000 + i, ELT(1 + (i = 1) + 2 * (i = ?), 'filler', 'first', 'last'), i, 0, 'queued', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM numbers WHERE i <= ?`, searchWindow+1, searchWindow+1)
 	dbtest.Exec(t, db, `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
-SELECT n, ELT(1 + (n = 1) + 2 * (n = ?), 'filler', 'early', 'late'), n, 0, 'done', UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM `+counted(searchWindow+1), searchWindow+1)
+`+numbers+`SELECT i, ELT(1 + (i = 1) + 2 * (i = ?), 'filler', 'early', 'late'), i, 0, 'done', UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM numbers WHERE i <= ?`, searchWindow+1, searchWindow+1)
 	for typed, want := range map[string]int{"first": 0, "last": 1, "early": 0, "late": 1} {
 		if found, err := Search(t.Context(), db, typed, 10); err != nil || len(found) != want {
 			t.Errorf("%q: found %v, want %d, %v", typed, ids(found), want, err)
@@ -92,7 +89,7 @@ SELECT n, ELT(1 + (n = 1) + 2 * (n = ?), 'filler', 'early', 'late'), n, 0, 'done
 	// Before as many others, and after them, deletions of a row whose job is open and of one whose job has ended.
 	logged := func(from, n int, owner, actor string) {
 		dbtest.Exec(t, db, `INSERT INTO onerow_deletion (id, resource, resource_id, owner, deleted_from, grace_us, requested_at)
-SELECT ? + n, 'project', ? + n, ?, 'active', 0, UTC_TIMESTAMP(6) FROM `+counted(n), from, from, owner)
+`+numbers+`SELECT ? + i, 'project', ? + i, ?, 'active', 0, UTC_TIMESTAMP(6) FROM numbers WHERE i <= ?`, from, from, owner, n)
 		dbtest.Exec(t, db, `INSERT INTO onerow_action (action, resource, resource_id, deletion_id, actor, reason, acted_at)
 SELECT 'delete', 'project', id, id, ?, '', UTC_TIMESTAMP(6) FROM onerow_deletion WHERE owner = ? ORDER BY id`, actor, owner)
 	}
@@ -117,7 +114,7 @@ VALUES (?, 'project', ?, ?, 'queued', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`, 9000
 
 	// A row's own jobs are found whatever their age, the newest first.
 	dbtest.Exec(t, db, `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
-SELECT -10 - n, 'project', '5', 0, 'done', UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM `+counted(maxFound+1))
+`+numbers+`SELECT -10 - i, 'project', '5', 0, 'done', UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM numbers WHERE i <= ?`, maxFound+1)
 	if found, err := Search(t.Context(), db, "project 5", 1); err != nil || fmt.Sprint(ids(found)) != "[-11]" {
 		t.Errorf("of a row's old jobs: %v, %v", ids(found), err)
 	}

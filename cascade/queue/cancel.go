@@ -70,8 +70,8 @@ func Cancel(ctx context.Context, db onerow.DB, resource, resourceID string, dele
 	return nil
 }
 
-// sqlCancelledID reads the row that sqlCancel has locked, by the unique key one_open.
-const sqlCancelledID = `SELECT id FROM onerow_job FORCE INDEX (one_open) WHERE resource = ? AND resource_id = ? FOR UPDATE`
+// sqlCancelledID reads the row that sqlCancel has written, by the unique key one_open.
+const sqlCancelledID = `SELECT id FROM onerow_job FORCE INDEX (one_open) WHERE resource = ? AND resource_id = ?`
 
 // moveCancelled moves the job that sqlCancel has locked to the archive.
 func moveCancelled(ctx context.Context, tx *onerow.Tx, resource string, key []byte) error {
