@@ -28,8 +28,8 @@ func Main(m *testing.M) {
 // and those of the plan, all empty. The zero Plan has no tables. Statements in ddl run afterwards: CREATE
 // TABLE for the application's own tables. The database is dropped when the test ends.
 //
-// Tables that are made from a plan fit it. To hold migrations of your own against it give the zero Plan, apply
-// them, and call live.Verify.
+// Tables that are made from a plan fit it. To hold migrations of your own against it give the zero Plan,
+// apply them, and call live.Verify.
 func DB(t testing.TB, plan schema.Plan, ddl ...string) *sql.DB {
 	t.Helper()
 	return open(t, DSN(t, plan, ddl...))

@@ -257,8 +257,8 @@ func (e *statementError) Unwrap() error { return e.err }
 func (e *statementError) Is(target error) bool { return target == wire.ErrLast }
 
 // stillOpen asks whether the transaction is open behind an error that COMMIT might have, too: then COMMIT was
-// not run. HY000 is the state of both, and who writes a trigger chooses any. In an open transaction alone this
-// statement is refused; a server that takes it has none, and the session ends.
+// not run. HY000 is the state of both, and who writes a trigger chooses any. In an open transaction alone
+// this statement is refused; a server that takes it has none, and the session ends.
 func (c *session) stillOpen(ctx context.Context, err error) bool {
 	const erTxOpen = 1568
 	class := mysqlerr.Classify(err)

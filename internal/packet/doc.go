@@ -14,8 +14,8 @@
 // were sent, COMMIT's among them.
 //
 // What fails in a text that ends with COMMIT is that statement's error (wire.ErrLast, nothing was committed)
-// where COMMIT never answers so (data, constraints, rights, syntax, a lock wait timeout) or the transaction is
-// still open. A refusal is run again, and all else is onerow.ErrOutcomeUnknown, as at a COMMIT by itself.
+// where COMMIT never answers so (data, constraints, rights, syntax, a lock wait timeout) or the transaction
+// is still open. A refusal is run again, and all else is onerow.ErrOutcomeUnknown, as at a COMMIT by itself.
 //
 // Open this package when two statements are to go together, or must not.
 package packet

@@ -34,8 +34,8 @@ func OpenFiles(dir string) (*Files, error) {
 // Close closes the folder.
 func (f *Files) Close() error { return f.root.Close() }
 
-// write makes a file of the body and returns its size. It writes beside the key and then renames, so what lies
-// under a key is complete, on the disk too. A process that is killed leaves "key.….tmp", see partial.
+// write makes a file of the body and returns its size. It writes beside the key and then renames, so what
+// lies under a key is complete, on the disk too. A process that is killed leaves "key.….tmp", see partial.
 func (f *Files) write(key string, body io.Reader) (size int64, err error) {
 	temporary := key + "." + rand.Text() + ".tmp"
 	file, err := f.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
