@@ -2,6 +2,7 @@ package onerow
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/onerow/onerow/internal/answers"
 	"github.com/onerow/onerow/internal/mysqlerr"
@@ -9,9 +10,8 @@ import (
 )
 
 var (
-	// ErrOutcomeUnknown means: COMMIT was sent and no answer came back, so the
-	// transaction happened wholly or not at all. Call the verb again: the verbs of
-	// this toolkit leave the tables as if they had been called once.
+	// ErrOutcomeUnknown means: COMMIT was sent and no answer came back, so the transaction happened wholly or
+	// not at all. Call the verb again: the verbs of this toolkit leave the tables as if called once.
 	ErrOutcomeUnknown = wire.ErrOutcomeUnknown
 
 	// ErrTxPoisoned means: the server has rolled this transaction back, or a statement of it was interrupted,
@@ -64,8 +64,8 @@ type OutcomeUnknownError = wire.OutcomeUnknownError
 
 // Answer says what the client of an HTTP API should get, while err itself is for the log: a status, and a
 // short text that names no table, id or statement. Where err wraps several errors of the toolkit, the
-// outermost one answers. Another error is 503 where it is [Retryable], as a deadlock in the last try, else
-// 500 and "internal error"; nil is 200 and "".
+// outermost one answers. Another error is 503 where it is [Retryable], as a deadlock in the last try, 400
+// where a column cannot hold a value, else 500 and "internal error"; nil is 200 and "".
 func Answer(err error) (status int, text string) {
 	if err == nil {
 		return 200, ""
@@ -79,13 +79,15 @@ func Answer(err error) (status int, text string) {
 	if Retryable(err) {
 		return 503, "the server is busy; try again"
 	}
+	if slices.Contains([]uint16{1264, 1265, 1292, 1366, 1406}, mysqlerr.Number(err)) {
+		return 400, "a value is too long, too large or of another type"
+	}
 	return answers.Default()
 }
 
-// Retryable says whether the transaction in which err occurred may be run again
-// from its first statement: the server refused it, the connection was lost
-// before COMMIT was sent, or [ErrMoved]. It is what the owner of a joined transaction asks. It
-// is false for ErrOutcomeUnknown and for business errors.
+// Retryable says whether the transaction in which err occurred may be run again from its first statement: the
+// server refused it, the connection was lost before COMMIT was sent, or [ErrMoved]. The owner of a joined
+// transaction asks it. It is false for ErrOutcomeUnknown and for business errors.
 func Retryable(err error) bool {
 	return !errors.Is(err, ErrOutcomeUnknown) && (mysqlerr.MayRunAgain(err) || errors.Is(err, ErrMoved))
 }

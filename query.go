@@ -9,9 +9,8 @@ import (
 	"github.com/onerow/onerow/internal/wire"
 )
 
-// QueryRow runs a query of which at most one row is wanted and scans it into
-// dest. Without a row the error is sql.ErrNoRows. One statement. Unlike
-// sql.DB.QueryRowContext it works on every [DB].
+// QueryRow runs a query of which at most one row is wanted and scans it into dest. Without a row the error is
+// sql.ErrNoRows. One statement. Unlike sql.DB.QueryRowContext it works on every [DB].
 func QueryRow(ctx context.Context, db DB, query string, args []any, dest ...any) error {
 	found := false
 	err := Query(ctx, db, query, args, func(rows *sql.Rows) error {
@@ -27,9 +26,8 @@ func QueryRow(ctx context.Context, db DB, query string, args []any, dest ...any)
 	return err
 }
 
-// Query runs a query and calls scan for each row. Rows are closed and their
-// error is looked at before it returns, so that a refusal that arrives with the
-// rows poisons a [Tx] as well. One statement.
+// Query runs a query and calls scan for each row. Rows are closed and their error is looked at before it
+// returns, so that a refusal that arrives with the rows poisons a [Tx] as well. One statement.
 func Query(ctx context.Context, db DB, query string, args []any, scan func(*sql.Rows) error) (err error) {
 	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {

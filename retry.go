@@ -11,10 +11,9 @@ import (
 	"github.com/onerow/onerow/internal/wire"
 )
 
-// A refused transaction lost against one that won, so somebody makes progress;
-// the bounds are for what does not end by itself. A wait that ended without an answer is
-// another matter: it has cost its whole time, and a session that was lost in it may still wait in
-// the server, holding what it has.
+// A refused transaction lost against one that won, so somebody makes progress; the bounds are for what does
+// not end by itself. A wait that ended without an answer is another matter: it has cost its whole time, and a
+// session that was lost in it may still wait in the server, holding what it has.
 const (
 	maxAttempts = 20
 	maxWaits    = 3

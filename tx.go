@@ -24,9 +24,8 @@ type beginner interface {
 
 type committer interface{ Commit() error }
 
-// Tx is a transaction that a function was given by [InTx]. It is a [DB], so
-// verbs can be called on it. It must not be used after the function returned.
-// Like *sql.Tx it is for one goroutine at a time.
+// Tx is a transaction that a function was given by [InTx]. It is a [DB], so verbs can be called on it. It
+// must not be used after the function returned. Like *sql.Tx it is for one goroutine at a time.
 //
 // After an error that says that the server has ended the transaction, or may have, it runs nothing more
 // ([ErrTxPoisoned]): a refusal, a lock wait timeout, a lost connection. After a lock wait timeout it still
@@ -58,24 +57,21 @@ func (tx *Tx) Together() bool { return tx.packets }
 // Err is nil, or [ErrTxPoisoned] with the error that ended the transaction. Nothing is sent.
 func (tx *Tx) Err() error { return tx.poisoned() }
 
-// InTx runs fn in a transaction. On a pool it begins one, commits it when fn
-// returns nil and rolls it back otherwise; a refused transaction is run again as
-// the package documentation says, so fn may run more than once and must keep its
-// effects inside the transaction. On a transaction it runs fn once, as a part of
-// it. Statements of its own: BEGIN and COMMIT on a pool, none on a transaction.
+// InTx runs fn in a transaction. On a pool it begins one, commits it when fn returns nil and rolls it back
+// otherwise; a refused transaction is run again as the package documentation says, so fn may run more than
+// once and must keep its effects inside the transaction. On a transaction it runs fn once, as a part of it.
+// Statements of its own: BEGIN and COMMIT on a pool, none on a transaction.
 //
-// An error of fn comes back as it is, perhaps wrapped; fn is run again only after
-// an error of this database, never after one of a file or of a call to elsewhere. A
-// COMMIT without an answer is [ErrOutcomeUnknown].
+// An error of fn comes back as it is, perhaps wrapped; fn is run again only after an error of this database,
+// never after one of a file or of a call to elsewhere. A COMMIT without an answer is [ErrOutcomeUnknown].
 func InTx(ctx context.Context, db DB, fn func(ctx context.Context, tx *Tx) error) error {
 	return inTx(ctx, db, fn, false)
 }
 
-// InIdempotentTx is InTx for a function that may run again after it has committed, so it
-// does when the outcome of COMMIT is unknown. Either its first statement inserts, under a
-// unique key, a token that was made for this call and nobody else has: the insert waits
-// until the lost attempt has ended, and a duplicate means "that was me". Or what it writes
-// is right however often it runs.
+// InIdempotentTx is InTx for a function that may run again after it has committed, so it does when the
+// outcome of COMMIT is unknown. Either its first statement inserts, under a unique key, a token that was made
+// for this call and nobody else has: the insert waits until the lost attempt has ended, and a duplicate means
+// "that was me". Or what it writes is right however often it runs.
 func InIdempotentTx(ctx context.Context, db DB, fn func(ctx context.Context, tx *Tx) error) error {
 	return inTx(ctx, db, fn, true)
 }

@@ -1,9 +1,8 @@
-// Package mysqlerr sorts what the driver reports into what a caller can do
-// about it: was it a duplicate, may the whole transaction run again, is the
-// connection gone, or is it final. It looks at numbers and types, and not at the
-// text of a message: texts differ between engines, are localized, and contain
-// the user's own values. The one exception is 1290, whose text has nothing in it
-// but the name of an option, which no language translates.
+// Package mysqlerr sorts what the driver reports into what a caller can do about it: was it a duplicate, may
+// the whole transaction run again, is the connection gone, or is it final. It looks at numbers and types, and
+// not at the text of a message: texts differ between engines, are localized, and contain the user's own
+// values. The one exception is 1290, whose text has nothing in it but the name of an option, which no
+// language translates.
 //
 // Open this package when a server's error is retried that should not be, or not retried that should be.
 package mysqlerr
@@ -29,8 +28,7 @@ const (
 	None Class = iota
 	// Fatal is everything that running again would not change.
 	Fatal
-	// Duplicate is a violated unique key (1062). The statement was undone, the
-	// transaction is still usable.
+	// Duplicate is a violated unique key (1062). The statement was undone, the transaction is still usable.
 	Duplicate
 	// RolledBack means that the server chose this transaction as a victim and rolled all of it back (1213,
 	// the cluster codes 3101 and 1180, and 1020, MariaDB's snapshot conflict, which does so as well): what
