@@ -2,6 +2,7 @@ package queue
 
 import (
 	"database/sql"
+	"errors"
 	"testing"
 	"time"
 
@@ -34,4 +35,30 @@ func TestCancelledSince(t *testing.T) {
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestCancelledNewest: of deletions that nobody logged, and so have no number, the row's newest one counts.
+func TestCancelledNewest(t *testing.T) {
+	each(t, func(t *testing.T, db *sql.DB) {
+		ctx := t.Context()
+		d := Deletion{Resource: "project", ResourceID: "1", From: "active", Grace: time.Hour}
+		first, err := Enqueue(ctx, db, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dbtest.Exec(t, db, `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
+SELECT id, resource, resource_id, deletion_id, 'done', due_at, 1, 1, 0, created_at, created_at FROM onerow_job WHERE id = ?`, first.ID)
+		dbtest.Exec(t, db, "DELETE FROM onerow_job WHERE id = ?", first.ID)
+		if err := Cancel(ctx, db, d.Resource, d.ResourceID, 0); !errors.Is(err, ErrTooLate) {
+			t.Errorf("of a job that is done: %v", err)
+		}
+		if _, err := Enqueue(ctx, db, d); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := Cancel(ctx, db, d.Resource, d.ResourceID, 0); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 }

@@ -198,6 +198,9 @@ func (c *Cluster) Rejoin(ctx context.Context, node int) error {
 	defer cancel()
 	n := c.nodes[node]
 	if n.proc.ended() {
+		if c.kind == Group { // a caller may be quicker than whoever has it join, see joinGroup
+			n.args = append(n.args[:len(n.args):len(n.args)], "--super-read-only=ON")
+		}
 		if err := n.run(ctx); err != nil {
 			return fmt.Errorf("devdb: start node %d again: %w", node, err)
 		}

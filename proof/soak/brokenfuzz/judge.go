@@ -49,6 +49,39 @@ func (w *world) read(ctx context.Context) (t tables, err error) {
 	return t, nil
 }
 
+const sqlTables = `SELECT table_name FROM information_schema.tables WHERE table_schema = '` + database + `' AND table_type = 'BASE TABLE'`
+
+// checkTables asks the server whether its tables and indexes are sound: no statement can be right on others.
+func (w *world) checkTables(ctx context.Context) error {
+	var tables []string
+	read := func(query string, row func(rows *sql.Rows) error) error {
+		return surely(func() error { return onerow.Query(ctx, w.pools[0], query, nil, row) })
+	}
+	err := read(sqlTables, func(rows *sql.Rows) error {
+		var table string
+		err := rows.Scan(&table)
+		tables = append(tables, table)
+		return err //nolint:wrapcheck // it says all
+	})
+	for _, table := range tables {
+		if err != nil {
+			break
+		}
+		err = read("CHECK TABLE `"+table+"` EXTENDED", func(rows *sql.Rows) error {
+			var name, op, kind, text string
+			err := rows.Scan(&name, &op, &kind, &text)
+			if err == nil && text != "OK" {
+				w.found.Add(brokenServer, "%s: %s: %s", name, kind, text)
+			}
+			return err //nolint:wrapcheck // it says all
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("soak: check the tables: %w", err)
+	}
+	return nil
+}
+
 // judge holds the tables against the book.
 func (w *world) judge(ctx context.Context) error {
 	t, err := w.read(ctx)

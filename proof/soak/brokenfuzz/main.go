@@ -33,6 +33,7 @@ const (
 	brokenCounts  = "what is counted is not what was deleted"
 	brokenTrash   = "what was deleted does not come back"
 	brokenRoom    = "the room or the numbers are not what the rows say"
+	brokenServer  = "the server finds its own table damaged; what else is found may follow from that"
 	brokenGone    = "a deleted row, or what was below it, is there"
 )
 
@@ -88,6 +89,9 @@ func (w *world) run(ctx context.Context) (err error) {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
+	if err := w.checkTables(ctx); err != nil {
+		return err
+	}
 	if err := w.settle(ctx); err != nil {
 		return err
 	}
