@@ -38,7 +38,8 @@ func TestKillThatFailsIsTold(t *testing.T) {
 		}
 		db := sql.OpenDB(connector)
 		db.SetMaxOpenConns(1)
-		if err := db.PingContext(t.Context()); err != nil {
+		var session uint64 // asked here: later the server may list the one beside it that is being refused
+		if err := db.QueryRowContext(t.Context(), "SELECT CONNECTION_ID()").Scan(&session); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
@@ -47,15 +48,14 @@ func TestKillThatFailsIsTold(t *testing.T) {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatal(err)
 		}
-		sessions := dbtest.SessionsOf(t, admin, user)
 		if err := db.Close(); err != nil { // it waits for the answer
 			t.Fatal(err)
 		}
 		switch text := log.String(); {
 		case !told && text != "":
 			t.Errorf("it was killed, and still there is told: %s", text)
-		case told && (len(sessions) != 1 || !strings.Contains(text, fmt.Sprintf("SHOW PROCESSLIST there, then KILL %d: ", sessions[0])) || strings.Contains(text, "secret")):
-			t.Errorf("of the sessions %v it is told: %q", sessions, text)
+		case told && (!strings.Contains(text, fmt.Sprintf("SHOW PROCESSLIST there, then KILL %d: ", session)) || strings.Contains(text, "secret")):
+			t.Errorf("of the session %d it is told: %q", session, text)
 		}
 	}
 }
