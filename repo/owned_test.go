@@ -69,9 +69,7 @@ var ownedStates = map[string]func(t *testing.T, db *sql.DB, p *repo.Repo[Project
 	"gone": func(t *testing.T, db *sql.DB, p *repo.Repo[Project], id int64) { must(p.Delete(t.Context(), db, id)) },
 	"gone, its job dead": func(t *testing.T, db *sql.DB, p *repo.Repo[Project], id int64) {
 		must(p.Delete(t.Context(), db, id))
-		dbtest.Exec(t, db, "INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at) "+
-			"SELECT id, resource, resource_id, deletion_id, 'dead', created_at, token, batch_seq, failures, created_at, created_at FROM onerow_job")
-		dbtest.Exec(t, db, "DELETE FROM onerow_job")
+		dbtest.EndJob(t, db, dbtest.Scan[int64](t, db, "SELECT id FROM onerow_job"), "dead")
 	},
 }
 

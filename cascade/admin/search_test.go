@@ -37,11 +37,7 @@ func TestSearch(t *testing.T) {
 	for i := range 40 { // no search takes the newest for what was searched
 		enqueued(t.Context(), queue.Deletion{Resource: "filler", ResourceID: fmt.Sprint(i + 5000), Owner: "9", From: "active"})
 	}
-	if _, err := db.ExecContext(t.Context(), `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
-SELECT id, resource, resource_id, deletion_id, 'dead', due_at, 0, 0, 0, created_at, created_at FROM onerow_job WHERE id = ?`, ended.ID); err != nil {
-		t.Fatal(err)
-	}
-	dbtest.Exec(t, db, fmt.Sprintf("DELETE FROM onerow_job WHERE id = %d", ended.ID))
+	dbtest.EndJob(t, db, ended.ID, "dead")
 	if _, err := queue.PauseJob(queue.WithActor(t.Context(), "ben", "later"), db, text.ID, "later"); err != nil {
 		t.Fatal(err)
 	}

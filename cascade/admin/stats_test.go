@@ -16,9 +16,7 @@ import (
 func leftovers(t testing.TB, db *sql.DB, project int64, keys ...string) (ids []int64) {
 	t.Helper()
 	job := condemn(t, db, project, 0)
-	dbtest.Exec(t, db, `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
-SELECT id, resource, resource_id, deletion_id, 'leftovers', due_at, token, 1, 0, created_at, UTC_TIMESTAMP(6) FROM onerow_job WHERE id = ?`, job.ID)
-	dbtest.Exec(t, db, "DELETE FROM onerow_job WHERE id = ?", job.ID)
+	dbtest.EndJob(t, db, job.ID, "leftovers")
 	for _, key := range keys {
 		dbtest.Exec(t, db, `INSERT INTO onerow_parked (job_id, table_name, row_key, error, state, parked_at)
 VALUES (?, 'note', ?, 'e', 'parked', UTC_TIMESTAMP(6))`, job.ID, key)
@@ -52,6 +50,7 @@ VALUES (999, 'project', '999', 1, 'dead', UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMESTA
 		if err := Pause(ctx, db, "", "why"); err != nil {
 			t.Fatal(err)
 		}
+		dbtest.Exec(t, db, "INSERT INTO onerow_control (kind, name, value, changed_at) VALUES ('load', 'project', '0.5', UTC_TIMESTAMP(6))") // which pauses nothing
 		s, err := ReadStats(ctx, db)
 		if err != nil {
 			t.Fatal(err)

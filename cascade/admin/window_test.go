@@ -62,7 +62,7 @@ func TestSearchOfOwners(t *testing.T) {
 ('delete', 'project', '5', 801, 'zoe', '', UTC_TIMESTAMP(6)), ('delete', 'project', '5', 802, 'yan', '', UTC_TIMESTAMP(6))`)
 	archived(t, db, 41, "project", "5", 801)
 	dbtest.Exec(t, db, `INSERT INTO onerow_job (id, resource, resource_id, deletion_id, state, due_at, created_at) VALUES
-(42, 'project', '5', 802, 'queued', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)), (43, 'project', '6', 803, 'queued', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`)
+(42, 'project', '5', 802, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)), (43, 'project', '6', 803, 'queued', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`)
 	for typed, want := range map[string]int64{"71": 41, "zoe": 41, "72": 42, "yan": 42, "73": 43} {
 		found, err := Search(t.Context(), db, typed, 10)
 		if err != nil || len(found) != 1 || found[0].ID != want {
@@ -77,7 +77,7 @@ func TestSearchWindow(t *testing.T) {
 	db := dbtest.OpenDSN(t, dbtest.DSN(t))
 	foresttest.Plant(t, db)
 	dbtest.Exec(t, db, `INSERT INTO onerow_job (id, resource, resource_id, deletion_id, state, due_at, created_at)
-`+numbers+`SELECT 50000 + i, ELT(1 + (i = 1) + 2 * (i = ?), 'filler', 'first', 'last'), i, 0, 'queued', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM numbers WHERE i <= ?`, searchWindow+1, searchWindow+1)
+`+numbers+`SELECT 50000 + i, ELT(1 + (i = 1) + 2 * (i = ?), 'filler', 'first', 'last'), i, 0, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM numbers WHERE i <= ?`, searchWindow+1, searchWindow+1)
 	dbtest.Exec(t, db, `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
 `+numbers+`SELECT i, ELT(1 + (i = 1) + 2 * (i = ?), 'filler', 'early', 'late'), i, 0, 'done', UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM numbers WHERE i <= ?`, searchWindow+1, searchWindow+1)
 	for typed, want := range map[string]int{"first": 0, "last": 1, "early": 0, "late": 1} {
@@ -103,7 +103,7 @@ SELECT 'delete', 'project', id, id, ?, '', UTC_TIMESTAMP(6) FROM onerow_deletion
 	paused("vic")
 	for id, d := range []int64{1, searchWindow + 3} {
 		dbtest.Exec(t, db, `INSERT INTO onerow_job (id, resource, resource_id, deletion_id, state, due_at, created_at)
-VALUES (?, 'project', ?, ?, 'queued', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`, 90000+id, d, d)
+VALUES (?, 'project', ?, ?, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`, 90000+id, d, d)
 		archived(t, db, int64(95000+id), "project", fmt.Sprint(d+1), d+1)
 	}
 	for typed, want := range map[string]string{"ada": "[]", "zoe": "[]", "bob": "[95001 90001]", "xi": "[95001 90001]", "wil": "[]", "vic": "[50007]"} {

@@ -46,9 +46,7 @@ func TestCancelledNewest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dbtest.Exec(t, db, `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
-SELECT id, resource, resource_id, deletion_id, 'done', due_at, 1, 1, 0, created_at, created_at FROM onerow_job WHERE id = ?`, first.ID)
-		dbtest.Exec(t, db, "DELETE FROM onerow_job WHERE id = ?", first.ID)
+		dbtest.EndJob(t, db, first.ID, "done")
 		if err := Cancel(ctx, db, d.Resource, d.ResourceID, 0); !errors.Is(err, ErrTooLate) {
 			t.Errorf("of a job that is done: %v", err)
 		}

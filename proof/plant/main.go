@@ -226,7 +226,7 @@ func (b bug) plant(ctx context.Context, n nursery, sound map[string]bool) (verdi
 		if err != nil {
 			return "", err
 		}
-		for _, end := range tree.run(ctx, n.servers, "run", b.run) {
+		for _, end := range tree.run(ctx, n.servers, "run", b.run, longest) {
 			if end.err != nil {
 				return "", fmt.Errorf("the tests fail without the bug on %s: %s", end.server, tail(end.out))
 			}
@@ -252,7 +252,7 @@ func (b bug) plant(ctx context.Context, n nursery, sound map[string]bool) (verdi
 		return "", err
 	}
 	var finders []string
-	for _, end := range planted.run(ctx, n.servers, "run", b.run) {
+	for _, end := range planted.run(ctx, n.servers, "run", b.run, longest) {
 		var failed *exec.ExitError
 		switch {
 		case end.err == nil:

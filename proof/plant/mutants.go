@@ -60,9 +60,13 @@ func choose(some part, names []string) (chosen []mutant, err error) {
 func plantMutants(ctx context.Context, n nursery, first string, covered bool, chosen []mutant) error {
 	why, known := reasons(), map[string][]finding{}
 	found, expected, missed, invalid := 0, 0, 0, 0
+	kept, err := n.verdicts()
+	if err != nil {
+		return err
+	}
 	for at, m := range chosen {
 		begin := time.Now()
-		by, err := m.plant(ctx, n, first, covered, known)
+		by, err := kept.or(m, covered, func() (string, error) { return m.plant(ctx, n, first, covered, known) })
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -121,8 +125,11 @@ func (m mutant) tests() string {
 // finding is a test that has found a mutant.
 type finding struct{ pkg, test string }
 
-// attempt is tests of one package that are run on a mutant.
-type attempt struct{ pkg, which, pattern string }
+// attempt is tests of one package that are run on a mutant, and how long they may take.
+type attempt struct {
+	pkg, which, pattern string
+	limit               time.Duration
+}
 
 // attempts begin with the tests that first, a pattern, names, go on with those that have found others, the
 // last finder before all. Then come those that run the mutant, the quickest first, or, where that is not
@@ -131,44 +138,74 @@ func attempts(pkgs, first string, running []timed, known []finding) (list []atte
 	all := strings.Fields(pkgs)
 	if first != "" {
 		for _, pkg := range all {
-			list = append(list, attempt{pkg, "run", first})
+			list = append(list, attempt{pkg, "run", first, longest})
 		}
 	}
-	tests := map[string][]string{}
+	took := map[finding]time.Duration{}
+	for _, t := range running {
+		took[finding{t.Pkg, t.Name}] = t.Took
+	}
+	tests := map[string][]timed{}
 	for i, f := range known[:min(len(known), 8)] {
-		if i == 0 {
-			list = append(list, attempt{f.pkg, "run", "^(" + f.test + ")$"})
+		if _, runs := took[f]; running != nil && !runs {
 			continue
 		}
-		tests[f.pkg] = append(tests[f.pkg], f.test)
+		t := timed{f.pkg, f.test, cmp.Or(took[f], longest)}
+		if i == 0 {
+			list = append(list, together(f.pkg, t))
+			continue
+		}
+		tests[f.pkg] = append(tests[f.pkg], t)
 	}
 	for _, pkg := range all {
-		if names := tests[pkg]; len(names) > 0 {
-			list = append(list, attempt{pkg, "run", "^(" + strings.Join(names, "|") + ")$"})
+		if len(tests[pkg]) > 0 {
+			list = append(list, together(pkg, tests[pkg]...))
 		}
 	}
 	if running != nil {
-		return append(list, inParts(running)...)
+		return append(list, inParts(all[0], running)...)
 	}
 	for _, which := range []string{"skip", "run"} {
 		for _, pkg := range all {
-			list = append(list, attempt{pkg, which, explorations})
+			list = append(list, attempt{pkg, which, explorations, longest})
 		}
 	}
 	return list
 }
 
-// inParts are tests in the order in which they are to be tried, some at a time: the quickest first.
-func inParts(running []timed) (list []attempt) {
-	for size := 6; len(running) > 0; size *= 3 {
-		some := running[:min(size, len(running))]
-		running = running[len(some):]
-		names := map[string][]string{}
-		for _, t := range some {
-			names[t.Pkg] = append(names[t.Pkg], t.Name)
+// together tries some tests of a package. They may take five times as long as without a mutant: who waits for
+// what never comes waits no longer.
+func together(pkg string, tests ...timed) attempt {
+	names, limit := make([]string, 0, len(tests)), 30*time.Second
+	for _, t := range tests {
+		names, limit = append(names, t.Name), limit+5*t.Took
+	}
+	return attempt{pkg, "run", "^(" + strings.Join(names, "|") + ")$", min(limit, longest)}
+}
+
+// inParts are tests in the order in which they are to be tried, some at a time: those of its own package
+// that take less than a second, for then no other one is compiled, and all others, the quickest first.
+func inParts(own string, running []timed) (list []attempt) {
+	var near, rest []timed
+	for _, t := range running {
+		if t.Pkg == own && t.Took < time.Second {
+			near = append(near, t)
+		} else {
+			rest = append(rest, t)
 		}
-		for _, pkg := range slices.Sorted(maps.Keys(names)) {
-			list = append(list, attempt{pkg, "run", "^(" + strings.Join(names[pkg], "|") + ")$"})
+	}
+	if len(near) > 0 {
+		list = append(list, together(own, near...))
+	}
+	for size := 6; len(rest) > 0; size *= 3 {
+		some := rest[:min(size, len(rest))]
+		rest = rest[len(some):]
+		tests := map[string][]timed{}
+		for _, t := range some {
+			tests[t.Pkg] = append(tests[t.Pkg], t)
+		}
+		for _, pkg := range slices.Sorted(maps.Keys(tests)) {
+			list = append(list, together(pkg, tests[pkg]...))
 		}
 	}
 	return list
@@ -240,7 +277,7 @@ func (n nursery) passes(ctx context.Context, pkgs string) error {
 	if err != nil {
 		return err
 	}
-	for _, end := range tree.run(ctx, n.servers, "skip", explorations) {
+	for _, end := range tree.run(ctx, n.servers, "skip", explorations, longest) {
 		if end.err != nil {
 			return fmt.Errorf("the tests of %s fail without a mutant on %s: %s", pkgs, end.server, tail(end.out))
 		}
@@ -250,7 +287,7 @@ func (n nursery) passes(ctx context.Context, pkgs string) error {
 
 // finds returns the test of an attempt that fails on one of the servers; none: "".
 func (n nursery) finds(ctx context.Context, s suite, a attempt) (string, error) {
-	for _, end := range s.run(ctx, n.servers, a.which, a.pattern) {
+	for _, end := range s.run(ctx, n.servers, a.which, a.pattern, a.limit) {
 		var failed *exec.ExitError
 		switch {
 		case end.err == nil:

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/onerow/onerow/proof/internal/checkout"
 )
@@ -54,15 +55,18 @@ func compileTests(ctx context.Context, garden, pkgs, name string) (suite, error)
 	return s, nil
 }
 
-// run runs those tests that a pattern chooses, with run or skip, until one fails, on all servers side by
-// side.
-func (s suite) run(ctx context.Context, servers []*server, which, pattern string) []ending {
+// longest is how long tests may run.
+const longest = 5 * time.Minute
+
+// run runs those tests that a pattern chooses, with run or skip, until one fails or the limit is over, on all
+// servers side by side.
+func (s suite) run(ctx context.Context, servers []*server, which, pattern string, limit time.Duration) []ending {
 	ends := make([]ending, len(servers))
 	var all sync.WaitGroup
 	for i, on := range servers {
 		all.Go(func() {
 			var out strings.Builder
-			err := s.runOn(ctx, on, which, pattern, &out)
+			err := s.runOn(ctx, on, which, pattern, limit, &out)
 			ends[i] = ending{on, out.String(), err}
 		})
 	}
@@ -70,9 +74,9 @@ func (s suite) run(ctx context.Context, servers []*server, which, pattern string
 	return ends
 }
 
-func (s suite) runOn(ctx context.Context, on *server, which, pattern string, out *strings.Builder) error {
+func (s suite) runOn(ctx context.Context, on *server, which, pattern string, limit time.Duration, out *strings.Builder) error {
 	for _, b := range s {
-		cmd := exec.CommandContext(ctx, b.path, "-test.count=1", "-test.timeout=5m", "-test.failfast", "-test."+which, pattern) //nolint:gosec // built above
+		cmd := exec.CommandContext(ctx, b.path, "-test.count=1", "-test.timeout="+limit.String(), "-test.failfast", "-test."+which, pattern) //nolint:gosec // built above
 		cmd.Dir = b.dir
 		cmd.Env = append(append(os.Environ(), on.env...), "PWD="+b.dir)
 		said, err := cmd.CombinedOutput()

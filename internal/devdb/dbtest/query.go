@@ -65,6 +65,14 @@ func OfQueue() []string {
 		"onerow_trash", "onerow_action", "onerow_retention", "onerow_control", "onerow_plan"}
 }
 
+// EndJob moves an open job to the ended ones, in a state of those.
+func EndJob(t testing.TB, db *sql.DB, id int64, state string) {
+	t.Helper()
+	Exec(t, db, `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
+SELECT id, resource, resource_id, deletion_id, ?, due_at, token, 1, 0, created_at, UTC_TIMESTAMP(6) FROM onerow_job WHERE id = ?`, state, id)
+	Exec(t, db, "DELETE FROM onerow_job WHERE id = ?", id)
+}
+
 // Toolkit makes those of the toolkit's tables whose names begin with one of these, and an empty version
 // table: what migrations.Up makes, without what the test does not need. Tables are most of what a test asks
 // of a server.
