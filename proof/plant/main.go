@@ -284,6 +284,9 @@ func (c change) apply(garden string) (restore func() error, err error) {
 	return func() error { return os.WriteFile(path, sound, 0o600) }, err                   //nolint:gosec // in the copy
 }
 
+// neverEnds is said of a finder that was ended.
+const neverEnds = ", which does not end"
+
 // finder is the first test that failed, or that never ended. Empty: none, and what ended the tests, a lost
 // server for example, may not be the bug.
 func finder(out string) string {
@@ -296,7 +299,7 @@ func finder(out string) string {
 		never = never || strings.HasPrefix(line, "panic: test timed out")
 		if name, found := strings.CutPrefix(line, "\t\t"); found && never { // the list of those that were running
 			name, _, _ = strings.Cut(name, " ")
-			return name + ", which does not end"
+			return name + neverEnds
 		}
 	}
 	return ""

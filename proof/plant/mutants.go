@@ -60,13 +60,16 @@ func choose(some part, names []string) (chosen []mutant, err error) {
 func plantMutants(ctx context.Context, n nursery, first string, covered bool, chosen []mutant) error {
 	why, known := reasons(), map[string][]finding{}
 	found, expected, missed, invalid := 0, 0, 0, 0
-	kept, err := n.verdicts()
-	if err != nil {
-		return err
+	var kept verdicts
+	if covered {
+		var err error
+		if kept, err = n.verdicts(); err != nil {
+			return err
+		}
 	}
 	for at, m := range chosen {
 		begin := time.Now()
-		by, err := kept.or(m, covered, func() (string, error) { return m.plant(ctx, n, first, covered, known) })
+		by, err := kept.or(m, func() (string, error) { return m.plant(ctx, n, first, covered, known) })
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

@@ -10,10 +10,11 @@ import (
 )
 
 // verdicts are what runs with -covered have found of the mutants of this code, kept in .cache: a run that is
-// begun again, or beside another one, goes on. A file of "found by\tname" lines.
+// begun again, or beside another one, goes on. Each is a line of the file: the test that has found the mutant,
+// or nothing, a tab, and the mutant's name. Without a path nothing is kept.
 type verdicts struct{ path string }
 
-// of this code, on these servers.
+// verdicts opens those of this code on these servers.
 func (n nursery) verdicts() (v verdicts, err error) {
 	sum, err := sumOf(n.garden)
 	if err != nil {
@@ -32,9 +33,10 @@ func (n nursery) verdicts() (v verdicts, err error) {
 	return v, os.MkdirAll(filepath.Dir(v.path), 0o750)
 }
 
-// or returns what is known of the mutant, or else asks and keeps the answer. Without keep it only asks.
-func (v verdicts) or(m mutant, keep bool, ask func() (by string, err error)) (by string, err error) {
-	if !keep {
+// or returns what is known of the mutant, or else asks and keeps the answer. That a test did not end is not
+// kept: the machine may have been slow.
+func (v verdicts) or(m mutant, ask func() (by string, err error)) (by string, err error) {
+	if v.path == "" {
 		return ask()
 	}
 	text, err := os.ReadFile(v.path)
@@ -46,8 +48,8 @@ func (v verdicts) or(m mutant, keep bool, ask func() (by string, err error)) (by
 			return test, nil
 		}
 	}
-	if by, err = ask(); err != nil {
-		return "", err
+	if by, err = ask(); err != nil || strings.HasSuffix(by, neverEnds) {
+		return by, err
 	}
 	file, err := os.OpenFile(v.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
