@@ -62,7 +62,7 @@ func TestSearchOfOwners(t *testing.T) {
 ('delete', 'project', '5', 801, 'zoe', '', UTC_TIMESTAMP(6)), ('delete', 'project', '5', 802, 'yan', '', UTC_TIMESTAMP(6))`)
 	archived(t, db, 41, "project", "5", 801)
 	dbtest.Exec(t, db, `INSERT INTO onerow_job (id, resource, resource_id, deletion_id, state, due_at, created_at) VALUES
-(42, 'project', '5', 802, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)), (43, 'project', '6', 803, 'queued', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`)
+(42, 'project', '5', 802, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)), (43, 'project', '6', 803, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`)
 	for typed, want := range map[string]int64{"71": 41, "zoe": 41, "72": 42, "yan": 42, "73": 43} {
 		found, err := Search(t.Context(), db, typed, 10)
 		if err != nil || len(found) != 1 || found[0].ID != want {

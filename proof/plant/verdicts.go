@@ -10,8 +10,8 @@ import (
 )
 
 // verdicts are what runs with -covered have found of the mutants of this code, kept in .cache: a run that is
-// begun again, or beside another one, goes on. Each is a line of the file: the test that has found the mutant,
-// or nothing, a tab, and the mutant's name. Without a path nothing is kept.
+// begun again, or beside another one, goes on. Each is a line of the file: the test that has found the
+// mutant, or nothing, a tab, and the mutant's name. Without a path nothing is kept.
 type verdicts struct{ path string }
 
 // verdicts opens those of this code on these servers.
