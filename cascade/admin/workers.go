@@ -13,9 +13,8 @@ import (
 type WorkerStatus struct {
 	Name      string    `json:"name"`
 	StartedAt time.Time `json:"started_at"`
-	// SeenAt is its last sign of life: every 5 seconds at least while it works or is idle, a
-	// batch that takes longer apart. A worker that ends cleanly is not listed; one that
-	// was killed is, for an hour.
+	// SeenAt is its last sign of life: every 5 seconds at least while it works or is idle, a batch that takes
+	// longer apart. A worker that ends cleanly is not listed; one that was killed is, for an hour.
 	SeenAt time.Time `json:"seen_at"`
 	// Ago is how long ago that was, in microseconds, by the database's clock.
 	Ago time.Duration `json:"-"`
@@ -29,8 +28,7 @@ type WorkerStatus struct {
 const sqlWorkers = `SELECT name, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', started_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', seen_at),
   TIMESTAMPDIFF(MICROSECOND, seen_at, UTC_TIMESTAMP(6)), CAST(throttle AS BINARY), job_id FROM onerow_worker ORDER BY name LIMIT 1000`
 
-// Workers lists the workers that showed a sign of life, by name, 1000 at most. One
-// statement.
+// Workers lists the workers that showed a sign of life, by name, 1000 at most. One statement.
 func Workers(ctx context.Context, db onerow.DB) ([]WorkerStatus, error) {
 	return readAll(ctx, db, "cascade: list workers", sqlWorkers, nil, func(rows *sql.Rows, w *WorkerStatus) error {
 		var started, seen, job sql.NullInt64

@@ -32,9 +32,8 @@ WHERE j.resource = ? AND j.resource_id = ? AND j.state IN ('cancelled', 'restore
 WHERE resource = ? AND resource_id = ? AND state IN ('cancelled', 'restored')`
 )
 
-// sqlCancelled looks whether an earlier call has cancelled this deletion. It locks
-// the entries that it reads of the archive's index (resource, resource_id, id), for
-// a snapshot could be older than that call.
+// sqlCancelled looks whether an earlier call has cancelled this deletion. It locks the entries that it reads
+// of the archive's index (resource, resource_id, id), for a snapshot could be older than that call.
 const sqlCancelled = `SELECT state FROM onerow_job_archive WHERE resource = ? AND resource_id = ? AND deletion_id = ?
 ORDER BY id DESC LIMIT 1 LOCK IN SHARE MODE`
 

@@ -166,8 +166,7 @@ func (c *Claim) Lock(ctx context.Context, db onerow.DB, ids []int64) (claimed ma
 	return claimed, err
 }
 
-// sqlRelease gives jobs back, by the primary key and only while they are still this
-// claim's.
+// sqlRelease gives jobs back, by the primary key and only while they are still this claim's.
 const sqlRelease = `UPDATE onerow_job SET state = 'ready', due_at = UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND, worker = NULL, batch_seq = batch_seq + 1
 WHERE worker = ? AND state = 'running' AND id IN `
 

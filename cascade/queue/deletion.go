@@ -9,8 +9,7 @@ import (
 
 // Deletion is somebody's intent to delete a row and everything below it.
 type Deletion struct {
-	// ID is what [Log] returned; the job and the hidden root row carry it. 0: the
-	// deletion was not logged.
+	// ID is what [Log] returned; the job and the hidden root row carry it. 0: the deletion was not logged.
 	ID int64
 	// Resource is the resource's name in the plan.
 	Resource string

@@ -43,10 +43,9 @@
 // A job whose rows come back from the trash, see recover.Rows, is held, too, from wherever it was. At the
 // end it is restored, a final state as cancelled is; it may be restored again.
 //
-// Open jobs live in onerow_job, where the unique key one_open (resource, id)
-// decides that a row has one; finished ones in onerow_job_archive. A job keeps its
-// id, its counts (onerow_job_count, onerow_job_detached) and its token counter when it
-// moves. Leftovers and dead jobs can be retried.
+// Open jobs live in onerow_job, where the unique key one_open (resource, id) decides that a row has one;
+// finished ones in onerow_job_archive. A job keeps its id, its counts (onerow_job_count, onerow_job_detached)
+// and its token counter when it moves. Leftovers and dead jobs can be retried.
 //
 // Finished jobs are kept until [PurgeJobs] removes those that are done, cancelled or restored, and old
 // enough, with their counts and skipped rows; dead ones and leftovers stay. Audits are kept until

@@ -36,8 +36,7 @@ var sqlFigure = [][3]string{
 	{`SELECT c.job_id, 'plan', c.fingerprint, NULL`, `onerow_job_plan AS c`, ``},
 }
 
-// jobSQL reads the open job and the finished job for which a condition on j holds. end
-// follows each part.
+// jobSQL reads the open job and the finished job for which a condition on j holds. end follows each part.
 func jobSQL(openWhere, archiveWhere, end string) string {
 	parts := []string{openColumns + ` WHERE ` + openWhere + end, archiveColumns + ` WHERE ` + archiveWhere + end}
 	for _, f := range sqlFigure {
@@ -102,10 +101,9 @@ var (
 	sqlFindCurrent = jobSQL(findOpen, findArchive+currently+`)`, currently)
 )
 
-// Find returns the job of a row, with its counts: the open one, else the newest of
-// the finished ones, else [ErrNoJob]. The id is encoded, see [onerow.EncodeKey].
-// One statement. In an [onerow.Tx], whose snapshot may be older than the job, it is a
-// current read, which locks and waits for a running batch of the job.
+// Find returns the job of a row, with its counts: the open one, else the newest of the finished ones, else
+// [ErrNoJob]. The id is encoded, see [onerow.EncodeKey]. One statement. In an [onerow.Tx], whose snapshot may
+// be older than the job, it is a current read, which locks and waits for a running batch of the job.
 func Find(ctx context.Context, db onerow.DB, resource, resourceID string) (Job, error) {
 	query := sqlFind
 	if _, ok := db.(*onerow.Tx); ok {

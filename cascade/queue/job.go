@@ -50,11 +50,9 @@ type Job struct {
 	Token int64 `json:"token"`
 	// Failures is how often it failed since it was enqueued or retried.
 	Failures int `json:"failures"`
-	// LastError is what went wrong last, shortened. It stays when a later attempt
-	// succeeds.
+	// LastError is what went wrong last, shortened. It stays when a later attempt succeeds.
 	LastError string `json:"last_error,omitempty"`
-	// DeletedRows is how many rows below the root were deleted so far: the sum of
-	// Tables.
+	// DeletedRows is how many rows below the root were deleted so far: the sum of Tables.
 	DeletedRows int64 `json:"deleted_rows"`
 	// Tables is how many rows of each table were deleted.
 	Tables map[string]int64 `json:"tables"`
@@ -67,7 +65,6 @@ type Job struct {
 	Parked int64 `json:"parked"`
 	// Skipped is how many of them somebody has skipped.
 	Skipped int64 `json:"skipped"`
-	// Plan is the fingerprint of the plan that the job was begun under; "" before its
-	// first batch.
+	// Plan is the fingerprint of the plan that the job was begun under; "" before its first batch.
 	Plan string `json:"plan,omitempty"`
 }

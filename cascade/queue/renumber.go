@@ -10,8 +10,7 @@ import (
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
-// sqlFinished asks the archive, by its primary key and with a lock, whether a job has
-// ended under the id.
+// sqlFinished asks the archive, by its primary key and with a lock, whether a job has ended under the id.
 const sqlFinished = `SELECT 1 FROM onerow_job_archive WHERE id = ? LOCK IN SHARE MODE`
 
 // sqlTop reads the ends of the two primary keys; it decides nothing.

@@ -20,9 +20,8 @@ const sqlReopen = `INSERT INTO onerow_job (id, resource, resource_id, deletion_i
 SELECT id, resource, resource_id, deletion_id, 'ready', UTC_TIMESTAMP(6), token, batch_seq, 0, last_error, created_at, started_at
 FROM onerow_job_archive WHERE id = ?`
 
-// Both follow on the row that sqlRevive or sqlLockArchived has locked, and delete by
-// primary keys and by one_row's part of the job. The plan of the job is forgotten, so
-// that it may go on under another one.
+// Both follow on the row that sqlRevive or sqlLockArchived has locked, and delete by primary keys and by
+// one_row's part of the job. The plan of the job is forgotten, so that it may go on under another one.
 const (
 	sqlUnarchive = `DELETE a, p FROM onerow_job_archive AS a
 LEFT JOIN onerow_job_plan AS p ON p.job_id = a.id WHERE a.id = ?`

@@ -38,7 +38,7 @@ func (v *verifier) trash(nodes []schema.Node) {
 				d, statement := Difference{Table: trash.Name, Column: f.Name, Problem: fmt.Sprintf("deleted rows of %q are kept in it, and %s", name, problem),
 					Fix: "make it that of " + name + ", when nothing is in the trash that would not fit"}, ""
 				if trash.Column(f.Name) == nil {
-					d.Fix, statement = "add it:", "ALTER TABLE "+ident.Quote(trash.Name)+" ADD COLUMN "+ident.Quote(f.Name)+" "+f.Kept(false)
+					d.Fix, statement = v.addKept(have, trash, f)
 				}
 				v.report(ColumnMissing, d, statement)
 			}
@@ -48,4 +48,21 @@ func (v *verifier) trash(nodes []schema.Node) {
 			}
 		}
 	}
+}
+
+// addKept adds a column to the trash table. What is kept there already gets what the table's rows got when the
+// column came, its default: without it it would not come back.
+func (v *verifier) addKept(have, trash *dict.Table, f *dict.Column) (words, statement string) {
+	words, def := "add it:", ident.Quote(f.Name)+" "+f.Kept(false)
+	if full, known := v.definition(have, f); f.HasDefault && !known {
+		return fmt.Sprintf("add it as %q has it, with its DEFAULT, but NULLable", have.Name), ""
+	} else if f.HasDefault {
+		full = full.WithCollation(f.Charset, f.Collation)
+		full.Replace(dict.Moves, "")
+		full.AllowNull()
+		def = full.String()
+	} else if !f.Nullable {
+		words = "add it, and give it a value in each row that is kept, or none of them comes back:"
+	}
+	return words, "ALTER TABLE " + ident.Quote(trash.Name) + " ADD COLUMN " + def
 }
