@@ -139,6 +139,10 @@ func TestPurgeCost(t *testing.T) {
 	}
 	jobs := func(ctx context.Context, db *sql.DB) error { return twenty(PurgeJobs(ctx, db, year, 20, false)) }
 	audits := func(ctx context.Context, db *sql.DB) error { return twenty(PurgeDeletions(ctx, db, year, 20, false)) }
+	young := func(ctx context.Context, db *sql.DB) error {
+		_, err := PurgeJobs(ctx, db, 10*year, 20, false)
+		return err
+	}
 	waiting := func(ctx context.Context, db *sql.DB) error {
 		_, err := PurgeJobs(ctx, db, year, 50, true)
 		if err == nil {
@@ -148,7 +152,7 @@ func TestPurgeCost(t *testing.T) {
 	}
 	for _, level := range racetest.Levels() {
 		few, many := filled(cost.Few, level), filled(cost.Many(t), level)
-		for _, call := range []func(ctx context.Context, db *sql.DB) error{jobs, audits, waiting} {
+		for _, call := range []func(ctx context.Context, db *sql.DB) error{young, jobs, audits, waiting} {
 			for _, s := range cost.Flat(t, few, many, call) {
 				if t.Logf("%s: %s", level, s); s.Read > 6*purgeBatch || s.Locked > 100 {
 					t.Errorf("%s: %s, for 20", level, s)
