@@ -52,7 +52,7 @@ func TestTrashPurgePages(t *testing.T) {
 	db, ctx := trashForest(t)
 	const some = 2*expiredAtOnce + 5
 	for i := range int64(some) {
-		kept(t, db, 1, i+1, "screen", "", 1, "'2020-01-01'")                                      // of one job, at one time
+		kept(t, db, 1, i+1, "screen", "", 1, "'2020-01-01'")                                       // of one job, at one time
 		kept(t, db, 1000-i, 1, "screen", "", 1, fmt.Sprintf("'2020-01-02' + INTERVAL %d HOUR", i)) // the later, the older the job
 		kept(t, db, 2, i+1, "comment", "", 1, "'2020-02-01'")
 	}

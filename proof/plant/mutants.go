@@ -176,6 +176,15 @@ func attempts(pkgs, first string, running []timed, known []finding) (list []atte
 	return list
 }
 
+// attempts are those of the packages, behind the one of the root that knows all clocks.
+func (m mutant) attempts(pkgs, first string, running []timed, known []finding) []attempt {
+	list := attempts(pkgs, first, running, known)
+	if m.rule == sessionClock {
+		list = append([]attempt{{".", "run", "^TestOneClock$", longest}}, list...)
+	}
+	return list
+}
+
 // together tries some tests of a package. They may take five times as long as without a mutant: who waits for
 // what never comes waits no longer.
 func together(pkg string, tests ...timed) attempt {
@@ -232,7 +241,7 @@ func (m mutant) plant(ctx context.Context, n nursery, first string, covered bool
 				return "", err
 			}
 		}
-		if running, err = n.covers[all].running(n.garden, m); err != nil || len(running) == 0 {
+		if running, err = n.covers[all].running(n.garden, m); err != nil || len(running) == 0 && m.rule != sessionClock {
 			return "", err // no test runs it
 		}
 	}
@@ -247,7 +256,7 @@ func (m mutant) plant(ctx context.Context, n nursery, first string, covered bool
 	}
 	defer func() { err = errors.Join(err, os.WriteFile(path, text, 0o600)) }() //nolint:gosec // in the copy
 	suites := map[string]suite{}
-	for _, a := range attempts(pkgs, first, running, known[pkgs]) {
+	for _, a := range m.attempts(pkgs, first, running, known[pkgs]) {
 		s, compiled := suites[a.pkg]
 		if !compiled {
 			s, err = compileTests(ctx, n.garden, a.pkg, fmt.Sprintf("mutant%d-", len(suites)))

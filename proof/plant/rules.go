@@ -65,11 +65,13 @@ func holds(found string) (text string, ok bool) {
 
 var wider = map[string]string{" < ": " <= ", " > ": " >= ", " <= ": " < ", " >= ": " > "}
 
+const sessionClock = "the clock is the session's"
+
 var statementRules = []rule{
 	{"a term is dropped", regexp.MustCompile(`\b(AND|WHERE) ` + term), holds},
 	// Not a bound of time: no test meets the microsecond.
 	{"a bound moves by one", regexp.MustCompile(` (<=|>=|<|>) (UTC_TIMESTAMP)?`), func(found string) (string, bool) { return wider[found], wider[found] != "" }},
-	{"the clock is the session's", regexp.MustCompile(`UTC_TIMESTAMP\(6\)`), to("NOW(6)")},
+	{sessionClock, regexp.MustCompile(`UTC_TIMESTAMP\(6\)`), to("NOW(6)")},
 	{"it locks nothing", regexp.MustCompile(` FOR UPDATE( SKIP LOCKED)?| LOCK IN SHARE MODE`), to("")},
 	{"it waits", regexp.MustCompile(` SKIP LOCKED`), to("")},
 	{"it goes the other way", regexp.MustCompile(` DESC\b`), to("")},
