@@ -17,7 +17,7 @@ import (
 type chaos struct {
 	webKills, workerKills, serverKills, cuts, toxics atomic.Int64
 
-	pauses, partitions, promotions atomic.Int64 // of several servers
+	pauses, partitions, promotions, handOvers atomic.Int64 // of several servers
 }
 
 // String is for the progress and the report.
@@ -26,6 +26,9 @@ func (c *chaos) String() string {
 		c.webKills.Load(), c.workerKills.Load(), c.serverKills.Load(), c.cuts.Load(), c.toxics.Load())
 	if several := c.pauses.Load() + c.partitions.Load() + c.promotions.Load(); several > 0 {
 		text += fmt.Sprintf("; servers paused %d times, cut off %d times, promoted %d times", c.pauses.Load(), c.partitions.Load(), c.promotions.Load())
+	}
+	if n := c.handOvers.Load(); n > 0 {
+		text += fmt.Sprintf(", handed over %d times", n)
 	}
 	return text
 }

@@ -22,9 +22,17 @@ const (
 	kill   = "kill"
 	freeze = "pause"
 	cut    = "cut"
+	hand   = "hand"
 )
 
-var troubles = []string{kill, freeze, cut}
+// troubles are those that the kind of servers knows. Where every node writes, nobody hands anything over.
+func (o options) troubles() []string {
+	all := []string{kill, freeze, cut}
+	if !o.everyNodeWrites() {
+		all = append(all, hand)
+	}
+	return all
+}
 
 // everyNodeWrites says whether locks of rows do not reach all who write.
 func (o options) everyNodeWrites() bool { return o.kind == galera || o.kind == group }
@@ -39,6 +47,7 @@ tables of the others must have the same checksums.
   semisync  a primary with two semi-synchronous replicas. kill: the primary is killed, the replica that has most
             is promoted, and the old primary is made anew as a copy of the other one; or a replica is killed.
             cut: the replicas do not reach the primary for a while; half of the time it is killed meanwhile
+            hand: the primary becomes read only, a replica is promoted, and the old primary goes on as a replica
   async     the same without semi-synchronous commits: a control, which prints what was acknowledged and lost,
             and fails if nothing was
 
@@ -54,7 +63,7 @@ func (o *options) clusterFlags(flags *flag.FlagSet) func() error {
 	flags.StringVar(&o.kind, "kind", "", "galera, group, semisync or async")
 	flags.BoolVar(&o.hosts, "hosts", true, "each pool is told of all nodes, and finds one that is up; with -hosts=false a load balancer in front of it does")
 	flags.StringVar(&o.engine, "engine", "", "of semisync and async: mariadb or mysql; default: the server program that is found")
-	trouble := flags.String("trouble", strings.Join(troubles, ","), "what happens to servers")
+	trouble := flags.String("trouble", "", "what happens to servers; default: all that their kind knows")
 	flags.Usage = func() {
 		if _, err := fmt.Fprint(flags.Output(), clusterHelp); err == nil {
 			flags.PrintDefaults()
@@ -70,10 +79,13 @@ func (o *options) clusterFlags(flags *flag.FlagSet) func() error {
 		default:
 			return fmt.Errorf("-kind must be galera, group, semisync or async, not %q", o.kind)
 		}
-		o.trouble = strings.Split(*trouble, ",")
+		known := o.troubles()
+		if o.trouble = known; *trouble != "" {
+			o.trouble = strings.Split(*trouble, ",")
+		}
 		for _, t := range o.trouble {
-			if !slices.Contains(troubles, t) {
-				return fmt.Errorf("-trouble must be some of %s, not %q", strings.Join(troubles, ","), t)
+			if !slices.Contains(known, t) {
+				return fmt.Errorf("-trouble must be some of %s, not %q", strings.Join(known, ","), t)
 			}
 		}
 		return nil

@@ -25,6 +25,7 @@ func TestClusterOptions(t *testing.T) {
 		"cluster":            `-kind must be galera, group, semisync or async, not ""`,
 		"cluster -kind raft": `not "raft"`,
 		"cluster -kind galera -trouble earthquake":  `not "earthquake"`,
+		"cluster -kind group -trouble hand":         `must be some of kill,pause,cut, not "hand"`,
 		"cluster -kind group -engine mariadb":       "-engine is for semisync and async",
 		"cluster -kind semisync -minutes 0":         "-minutes must be more than 0",
 		"cluster -kind semisync -clients 2":         "-clients must be 3 or more",

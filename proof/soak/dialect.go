@@ -6,8 +6,10 @@ type dialect struct {
 	semisync []string // of every server of a semi-synchronous site
 	// follow makes a replica of the server at 127.0.0.1 and a port, for good.
 	follow string
-	// semiOn comes before the first write of a primary.
-	semiOn string
+	// semiOn comes before the first write of a primary, and semiOff when it is one no more.
+	semiOn, semiOff string
+	// retire comes before a primary follows another one: of itself it knows only what it has received.
+	retire string
 	// writable and readOnly: the load's account has no right to write to a server that is read only.
 	writable, readOnly string
 	// received is what a replica has received, its relay log included; written what a primary has written.
@@ -30,6 +32,8 @@ var mysqlDialect = dialect{
 	follow: `CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = %d, SOURCE_USER = 'replica', SOURCE_PASSWORD = 'replica',
   SOURCE_AUTO_POSITION = 1, SOURCE_CONNECT_RETRY = 1, SOURCE_RETRY_COUNT = 100000, GET_SOURCE_PUBLIC_KEY = 1`,
 	semiOn:   `SET GLOBAL rpl_semi_sync_source_enabled = ON`,
+	semiOff:  `SET GLOBAL rpl_semi_sync_source_enabled = OFF`,
+	retire:   `DO 0`,
 	writable: `SET GLOBAL super_read_only = OFF, read_only = OFF`,
 	readOnly: `SET GLOBAL super_read_only = ON`,
 	received: `SELECT CONCAT(@@GLOBAL.gtid_executed, ',', received_transaction_set) FROM performance_schema.replication_connection_status WHERE channel_name = ''`,
@@ -50,6 +54,8 @@ var mariaDialect = dialect{
 	follow: `CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = %d, MASTER_USER = 'replica', MASTER_PASSWORD = 'replica',
   MASTER_USE_GTID = slave_pos, MASTER_CONNECT_RETRY = 1`,
 	semiOn:   `SET GLOBAL rpl_semi_sync_master_enabled = ON`,
+	semiOff:  `SET GLOBAL rpl_semi_sync_master_enabled = OFF`,
+	retire:   `SET GLOBAL gtid_slave_pos = @@GLOBAL.gtid_binlog_pos`,
 	writable: `SET GLOBAL read_only = OFF`,
 	readOnly: `SET GLOBAL read_only = ON`,
 	received: `SHOW REPLICA STATUS`, // its column Gtid_IO_Pos

@@ -47,6 +47,9 @@
 //	semisync    the primary: the replica that     SIGSTOP, SIGCONT    the replicas do not reach the primary; half
 //	            has most is promoted; or a replica                     of the time it is killed meanwhile
 //
+// A semi-synchronous primary is also handed over (hand): it becomes read only in the midst of what it does, a
+// replica that has all of it is promoted, and the old primary goes on as a replica.
+//
 // A node that is killed takes nothing with it that others do not have, so that answers which tell of
 // another's work count as given. async is a control: what it prints was acknowledged, and lost.
 //

@@ -137,7 +137,7 @@ func (o options) command() string {
 		command += "cluster -kind " + o.kind + " "
 	}
 	command += fmt.Sprintf("-minutes %v -clients %d -seed %d", o.minutes, o.clients, o.seed)
-	if o.kind != "" && len(o.trouble) < len(troubles) {
+	if o.kind != "" && len(o.trouble) < len(o.troubles()) {
 		command += " -trouble " + strings.Join(o.trouble, ",")
 	}
 	if o.kind != "" && !o.hosts {

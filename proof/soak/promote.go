@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 )
 
 const (
@@ -124,16 +125,7 @@ func (c *replicas) failOver(ctx context.Context, s *soak) error {
 	if err != nil {
 		return err
 	}
-	enable := []string{stopReplica, forgetSource}
-	if c.semi {
-		enable = append(enable, c.semiOn)
-	}
-	if err := c.exec(ctx, best, append(enable, c.writable)...); err != nil {
-		return err
-	}
-	c.primary = best
-	s.chaos.promotions.Add(1)
-	if err := c.wire.to(c.servers[best].addr()); err != nil { // it is open again, if it was cut
+	if err := c.promote(ctx, s, best); err != nil {
 		return err
 	}
 	other := 3 - old - best
@@ -144,6 +136,48 @@ func (c *replicas) failOver(ctx context.Context, s *soak) error {
 		return err
 	}
 	return c.remake(ctx, s, old, other)
+}
+
+// promote makes a replica the primary.
+func (c *replicas) promote(ctx context.Context, s *soak, node int) error {
+	enable := []string{stopReplica, forgetSource}
+	if c.semi {
+		enable = append(enable, c.semiOn)
+	}
+	if err := c.exec(ctx, node, append(enable, c.writable)...); err != nil {
+		return err
+	}
+	c.primary = node
+	s.chaos.promotions.Add(1)
+	return c.wire.to(c.servers[node].addr()) // it is open again, if it was cut
+}
+
+// handOver makes the primary read only, in the midst of what it does, and a replica the primary that has all
+// of it. The old primary goes on as a replica, with the sessions that it has.
+func (c *replicas) handOver(ctx context.Context, s *soak, r *rand.Rand) error {
+	old := c.primary
+	if err := c.exec(ctx, old, c.readOnly); err != nil {
+		return err
+	}
+	if err := c.caughtUp(ctx); err != nil {
+		return err
+	}
+	s.chaos.handOvers.Add(1)
+	heir := (old + 1 + r.IntN(2)) % 3
+	if err := c.promote(ctx, s, heir); err != nil {
+		return err
+	}
+	follow := []string{c.retire, fmt.Sprintf(c.follow, c.port), startReplica}
+	if c.semi {
+		follow = append([]string{c.semiOff}, follow...)
+	}
+	if err := c.exec(ctx, old, follow...); err != nil {
+		return err
+	}
+	if err := s.route(); err != nil {
+		return err
+	}
+	return c.caughtUp(ctx)
 }
 
 // allAcknowledged is an error if the primary has committed what no replica has confirmed: it would not be

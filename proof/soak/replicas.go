@@ -30,6 +30,7 @@ type replicas struct {
 	servers [3]*server
 	primary int
 	wire    *proxy
+	port    int // of the wire
 }
 
 const (
@@ -80,20 +81,20 @@ func (c *replicas) start(ctx context.Context) error {
 		return err
 	}
 	c.wire = wire[0]
-	port, err := strconv.Atoi(c.wire.Listen[strings.LastIndex(c.wire.Listen, ":")+1:])
+	c.port, err = strconv.Atoi(c.wire.Listen[strings.LastIndex(c.wire.Listen, ":")+1:])
 	if err != nil {
 		return fmt.Errorf("soak: %w", err)
 	}
-	return c.connect(ctx, port)
+	return c.connect(ctx)
 }
 
 // connect makes two replicas of the first server and then the accounts and the database.
-func (c *replicas) connect(ctx context.Context, port int) error {
+func (c *replicas) connect(ctx context.Context) error {
 	if err := c.exec(ctx, 0, c.writable, makeReplica, grantCopy); err != nil {
 		return err
 	}
 	for i := range c.servers[1:] {
-		if err := c.exec(ctx, i+1, fmt.Sprintf(c.follow, port), startReplica); err != nil {
+		if err := c.exec(ctx, i+1, fmt.Sprintf(c.follow, c.port), startReplica); err != nil {
 			return err
 		}
 	}

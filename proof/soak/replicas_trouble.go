@@ -36,6 +36,8 @@ func (c *replicas) one(ctx context.Context, s *soak, r *rand.Rand, what string, 
 		if err := c.exec(after, victim, startReplica); err != nil {
 			return err
 		}
+	case what == hand:
+		return c.handOver(after, s, r)
 	case what == freeze:
 		s.chaos.pauses.Add(1)
 		if err := c.servers[victim].signal(syscall.SIGSTOP); err != nil {

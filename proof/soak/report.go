@@ -115,7 +115,7 @@ func (s *soak) untroubled() error {
 	if s.kind == "" || s.length < short {
 		return nil
 	}
-	for kind, n := range map[string]int64{kill: s.chaos.serverKills.Load() - 1, freeze: s.chaos.pauses.Load(), cut: s.chaos.partitions.Load()} {
+	for kind, n := range map[string]int64{kill: s.chaos.serverKills.Load() - 1, freeze: s.chaos.pauses.Load(), cut: s.chaos.partitions.Load(), hand: s.chaos.handOvers.Load()} {
 		if slices.Contains(s.trouble, kind) && n < 1 {
 			return fmt.Errorf("soak: nothing is shown of %q: it did not come to that; let it run longer", kind)
 		}
