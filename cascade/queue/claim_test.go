@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/dbtext"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -54,4 +55,19 @@ func TestClaimValues(t *testing.T) {
 	if second := claimValue(name); second == first {
 		t.Errorf("%q twice", second)
 	}
+}
+
+// TestClaimAlone: the claim decides by itself, for on a cluster another node has not seen the locks before it.
+func TestClaimAlone(t *testing.T) {
+	each(t, func(t *testing.T, db *sql.DB) {
+		dbtest.Exec(t, db, `INSERT INTO onerow_job (id, resource, resource_id, deletion_id, state, token, due_at, created_at) VALUES
+(1, 'project', '1', 1, 'running', 1, UTC_TIMESTAMP(6) + INTERVAL 9 SECOND, UTC_TIMESTAMP(6)), (2, 'project', '2', 1, 'ready', 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)),
+(3, 'project', '3', 1, 'ready', 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`)
+		if n, err := onerow.Affected(t.Context(), db, sqlClaim+in([]int64{1, 2}), "w", 1_000_000); n != 1 || err != nil {
+			t.Errorf("%d claimed, %v", n, err)
+		}
+		if got := dbtest.Scan[string](t, db, "SELECT GROUP_CONCAT(token ORDER BY id) FROM onerow_job"); got != "1,1,0" {
+			t.Errorf("tokens %s", got)
+		}
+	})
 }

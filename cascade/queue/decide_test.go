@@ -86,7 +86,8 @@ func TestRestoreFence(t *testing.T) {
 	})
 }
 
-// TestClaimLock: of the jobs that are asked for those are locked that this claim has, and nobody had before.
+// TestClaimLock: of the jobs that are asked for those are locked that this claim has, and nobody had before. It
+// reads and gives back its own alone.
 func TestClaimLock(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		ctx := t.Context()
@@ -107,6 +108,18 @@ func TestClaimLock(t *testing.T) {
 		})
 		if err != nil {
 			t.Error(err)
+		}
+		won := dbtest.Scan[string](t, db, "SELECT GROUP_CONCAT(id ORDER BY id) FROM ("+sqlWon+in([]int64{1, 2, 3, 4})+") AS won", "me")
+		if won != "1,3" {
+			t.Errorf("it reads %s as its own", won)
+		}
+		for id := range int64(4) {
+			if err := c.Release(ctx, db, []Claimed{{Job: Job{ID: id + 1}}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := dbtest.Scan[string](t, db, "SELECT GROUP_CONCAT(state ORDER BY id) FROM onerow_job"); got != "ready,running,ready,paused,running" {
+			t.Errorf("after it gave all back: %s", got)
 		}
 	})
 }

@@ -118,6 +118,9 @@ func (m mutant) tests() string {
 	case strings.HasPrefix(m.file, "cascade/"):
 		rooms := []string{"./cascade", "./cascade/queue", "./cascade/recover", "./cascade/inspect", "./cascade/admin", "./cascade/command"}
 		own := "./" + filepath.Dir(m.file)
+		if tests, err := filepath.Glob(filepath.Join(own, "*_test.go")); err == nil && len(tests) > 0 && !slices.Contains(rooms, own) {
+			rooms = append(rooms, own)
+		}
 		slices.SortStableFunc(rooms, func(a, b string) int { return cmp.Compare(strings.Count(b, own), strings.Count(a, own)) })
 		return strings.Join(rooms, " ")
 	}
