@@ -22,7 +22,7 @@ func (s *soak) drain(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	began, cluster := time.Now(), s.everyNodeWrites()
-	if err := errors.Join(drainJobs(ctx, db, cluster), drainMarks(ctx, db, cluster), drainKeys(ctx, db)); err != nil {
+	if err := errors.Join(load.RestoreHeld(ctx, db, cluster), drainJobs(ctx, db, cluster), load.RestoreDeleted(ctx, db, cluster), drainMarks(ctx, db, cluster), drainKeys(ctx, db)); err != nil {
 		return err
 	}
 	return say(s.out, "soak: drained in %v, checking", time.Since(began).Round(time.Millisecond))

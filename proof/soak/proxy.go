@@ -78,10 +78,20 @@ func (p *proxy) cut(ctx context.Context, d time.Duration) error {
 	defer p.moving.Unlock()
 	p.Stop()
 	pause(ctx, d)
-	if err := p.Start(); err != nil {
-		return fmt.Errorf("soak: start a proxy again: %w", err)
+	return p.again(ctx)
+}
+
+// again starts a proxy that was stopped. Its port may be somebody's for a moment: of a connection that is
+// ending.
+func (p *proxy) again(ctx context.Context) error {
+	var err error
+	for range 50 {
+		if err = p.Start(); err == nil {
+			return nil
+		}
+		pause(context.WithoutCancel(ctx), 100*time.Millisecond)
 	}
-	return nil
+	return fmt.Errorf("soak: start a proxy again: %w", err)
 }
 
 // toxic is one of toxiproxy's, as its interface takes it.

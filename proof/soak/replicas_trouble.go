@@ -54,8 +54,8 @@ func (c *replicas) one(ctx context.Context, s *soak, r *rand.Rand, what string, 
 		if !c.semi || r.IntN(2) == 0 { // without semi-synchronous commits what was acknowledged meanwhile is lost
 			return c.failOver(after, s)
 		}
-		if err := c.wire.Start(); err != nil {
-			return fmt.Errorf("soak: start a proxy again: %w", err)
+		if err := c.wire.again(after); err != nil {
+			return err
 		}
 	}
 	if err := s.route(); err != nil {

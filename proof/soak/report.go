@@ -60,14 +60,14 @@ func (s *soak) tick() (t load.Tick) {
 }
 
 // readJobs counts claims: the lease token is their number.
-const readJobs = `SELECT COUNT(*), COALESCE(SUM(token > 1), 0), COALESCE(SUM(state = 'cancelled'), 0) FROM onerow_job_archive`
+const readJobs = `SELECT COUNT(*), COALESCE(SUM(token > 1), 0), COALESCE(SUM(state = 'cancelled'), 0), COALESCE(SUM(state = 'restored'), 0) FROM onerow_job_archive`
 
 // work is what the workers had to do.
-type work struct{ jobs, again, cancelled, rows int64 }
+type work struct{ jobs, again, cancelled, restored, rows int64 }
 
 // readWork says what the workers had to do, and how often one went on where another had died.
 func readWork(ctx context.Context, db *sql.DB) (w work, err error) {
-	if err := db.QueryRowContext(ctx, readJobs).Scan(&w.jobs, &w.again, &w.cancelled); err != nil {
+	if err := db.QueryRowContext(ctx, readJobs).Scan(&w.jobs, &w.again, &w.cancelled, &w.restored); err != nil {
 		return w, fmt.Errorf("soak: %w", err)
 	}
 	w.rows, err = count(ctx, db, `SELECT COALESCE(SUM(deleted_rows), 0) FROM onerow_job_count`)
@@ -75,7 +75,7 @@ func readWork(ctx context.Context, db *sql.DB) (w work, err error) {
 }
 
 func (w work) String() string {
-	return fmt.Sprintf("cascades: %d jobs, %d of them claimed more than once, %d cancelled, %d rows deleted", w.jobs, w.again, w.cancelled, w.rows)
+	return fmt.Sprintf("cascades: %d jobs, %d of them claimed more than once, %d cancelled, %d brought back, %d rows deleted", w.jobs, w.again, w.cancelled, w.restored, w.rows)
 }
 
 // unshown is an error unless every operation was acknowledged at least once and the cascade deleted

@@ -62,6 +62,11 @@ func op(o journal.Op) func(journal.Entry) bool {
 }
 
 var plants = map[string]plant{
+	"a folder did not come back":   {check.Trash, check.Lost, []string{`INSERT INTO soak_told (leaves, body) VALUES (0, 'x')`}, nil},
+	"a leaf did not come back":     {check.Trash, check.Lost, []string{`INSERT INTO soak_told (id, leaves, body) VALUES (1000000, 2, 'x')`, `INSERT INTO soak_folder VALUES (1000000, 'x')`, `INSERT INTO soak_leaf (folder, body) VALUES (1000000, 'x')`}, nil},
+	"a leaf came back twice":       {check.Trash, check.Doubled, []string{`INSERT INTO soak_told (id, leaves, body) VALUES (1000000, 0, 'x')`, `INSERT INTO soak_folder VALUES (1000000, 'x')`, `INSERT INTO soak_leaf (folder, body) VALUES (1000000, 'x')`}, nil},
+	"a leaf of nobody's":           {check.Trash, check.Doubled, []string{`INSERT INTO soak_leaf (folder, body) VALUES (1000000, 'x')`}, nil},
+	"rows stay in the trash":       {check.Trash, check.Stuck, []string{`INSERT INTO onerow_trash VALUES (1000000, 1, 'soak_leaf', '', 1, NOW(), NOW(), NULL)`}, nil},
 	"a row vanished":               {check.Creates, check.Lost, []string{`DELETE FROM project WHERE id = {plain}`}, nil},
 	"a request is not recorded":    {check.Creates, check.Lost, []string{`DELETE FROM onerow_request WHERE row_id = '{plain}' AND resource = 'project'`}, nil},
 	"a record without its row":     {check.Creates, check.Lost, []string{`UPDATE onerow_request SET row_id = NULL WHERE request_id = 'plain'`}, nil},

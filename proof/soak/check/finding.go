@@ -40,6 +40,7 @@ const (
 	Deletes   Promise = "repo: deletions"
 	Trees     Promise = "cascade: trees go whole"
 	Jobs      Promise = "cascade: jobs and counts"
+	Trash     Promise = "trash: trees come back whole"
 	Quotas    Promise = "quota: flags and marks"
 	OneCommit Promise = "keys: one commit"
 	TwoSteps  Promise = "keys: two steps, leases"
@@ -59,6 +60,7 @@ var Promises = []struct {
 	{Deletes, []Column{Lost}},
 	{Trees, []Column{Lost, Orphaned}},
 	{Jobs, []Column{Lost, Doubled, Stuck}},
+	{Trash, []Column{Lost, Doubled, Stuck}},
 	{Quotas, []Column{Lost, WrongFlag, Stuck}},
 	{OneCommit, []Column{Lost, Doubled, Duplicate, Stuck}},
 	{TwoSteps, []Column{Lost, Doubled, Duplicate, Stuck}},
@@ -110,7 +112,7 @@ func Run(ctx context.Context, db onerow.DB, entries []journal.Entry) ([]Finding,
 	c := &checker{db: db, history: newHistory(entries), rows: map[string]map[int64]*row{}, made: map[string][]request{}, jobs: map[string][]job{}}
 	for _, step := range []func(context.Context) error{
 		c.readRows, c.readRequests, c.readJobs,
-		c.creates, c.states, c.names, c.updates, c.deletes, c.trees, c.jobCounts, c.quotas,
+		c.creates, c.states, c.names, c.updates, c.deletes, c.trees, c.jobCounts, c.folders, c.quotas,
 		c.keysInOneCommit, c.keysInTwoSteps, c.serials, c.streams,
 	} {
 		if err := step(ctx); err != nil {

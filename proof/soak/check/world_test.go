@@ -161,6 +161,7 @@ func (w *world) drain(ctx context.Context) {
 	sweeper, err := load.NewSweeper(w.db, false)
 	w.must(err)
 	dbtest.Eventually(w.t, time.Minute, func() (bool, string) {
+		w.must(load.RestoreHeld(ctx, w.db, false))
 		w.must(worker.Drain(ctx))
 		_, err := sweeper.RunOnce(ctx)
 		w.must(err)
@@ -168,6 +169,7 @@ func (w *world) drain(ctx context.Context) {
 		w.must(onerow.QueryRow(ctx, w.db, `SELECT (SELECT COUNT(*) FROM onerow_job) + (SELECT COUNT(*) FROM onerow_quota_mark)`, nil, &open))
 		return open == 0, fmt.Sprintf("%d jobs and marks are open", open)
 	})
+	w.must(load.RestoreDeleted(ctx, w.db, false))
 	// A step that was given up when the clients ended left its claim, which the soak's drain would take over.
 	w.exec(`DELETE FROM onerow_key WHERE status = 'in_progress'`)
 	for i, e := range w.entries {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/ordering"
 	"github.com/onerow/onerow/quota"
@@ -179,6 +180,7 @@ func (w *web) note(r journal.Result) {
 var refusals = []error{
 	onerow.ErrNotFound, repo.ErrNameTaken, repo.ErrGone, repo.ErrNotActive, repo.ErrParentNotFound, repo.ErrTooLate,
 	repo.ErrConflict, repo.ErrNoFreeName, idempotency.ErrFailed, idempotency.ErrInProgress, idempotency.ErrLost, errChangedMind,
+	queue.ErrNoJob, queue.ErrWrongState, queue.ErrOpenJob,
 }
 
 // resultOf sorts an error as the toolkit's documentation lets its users do: what is not ErrOutcomeUnknown has

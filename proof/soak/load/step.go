@@ -24,6 +24,9 @@ var choices = []struct {
 	{10, (*client).twoSteps},
 	{12, (*client).claimSerials},
 	{12, (*client).applyMessage},
+	{6, (*client).createFolder},
+	{6, (*client).deleteFolder},
+	{5, (*client).restoreFolder},
 }
 
 // step is one operation, drawn by weight.

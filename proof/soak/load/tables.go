@@ -4,11 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"time"
 
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/catalog"
 	"github.com/onerow/onerow/schema/live"
 )
 
@@ -51,6 +53,9 @@ func Plan(cluster bool) schema.Plan {
 			Parent: schema.Parent{Resource: ProjectResource, Column: "project_id"}},
 		{Name: CommentResource, Owner: "screen_id", Parent: schema.Parent{Resource: ScreenResource, Column: "screen_id"},
 			Columns: []schema.Column{{Name: "body", Type: "VARCHAR(100) NOT NULL"}}},
+	}, Tables: []schema.Table{
+		{Name: FolderTable, Key: []string{"id"}, Trash: schema.Age(time.Hour)},
+		{Name: "soak_leaf", Key: []string{"id"}, Trash: schema.Age(time.Hour), Parents: []schema.Edge{{Table: FolderTable, Columns: []string{"folder"}}}},
 	}}
 }
 
@@ -63,6 +68,9 @@ var ownTables = []string{
   from_no BIGINT NOT NULL, to_no BIGINT NOT NULL, KEY claim (series, claim_key)) ENGINE=InnoDB`,
 	`CREATE TABLE soak_applied (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, stream VARBINARY(64) NOT NULL, seq BIGINT NOT NULL,
   amount BIGINT NOT NULL, KEY message (stream, seq)) ENGINE=InnoDB`,
+	`CREATE TABLE soak_told (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, leaves BIGINT NOT NULL, body VARCHAR(100) NOT NULL) ENGINE=InnoDB`,
+	`CREATE TABLE soak_folder (id BIGINT NOT NULL PRIMARY KEY, body VARCHAR(100) NOT NULL) ENGINE=InnoDB`,
+	`CREATE TABLE soak_leaf (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, folder BIGINT NOT NULL, body VARCHAR(100) NOT NULL, KEY folder (folder)) ENGINE=InnoDB`,
 }
 
 const insertUser = `INSERT INTO soak_user (id, max_projects) VALUES (?, 5)`
@@ -77,12 +85,29 @@ func CreateTables(ctx context.Context, db *sql.DB, cluster bool, owners int) err
 			return fmt.Errorf("soak: %w: %s", err, stmt)
 		}
 	}
+	if err := createTrash(ctx, db, Plan(cluster)); err != nil {
+		return err
+	}
 	for id := 1; id <= owners; id++ {
 		if _, err := db.ExecContext(ctx, insertUser, id); err != nil {
 			return fmt.Errorf("soak: %w", err)
 		}
 	}
 	return live.Verify(ctx, db, Plan(cluster))
+}
+
+func createTrash(ctx context.Context, db *sql.DB, plan schema.Plan) error {
+	cat, err := catalog.Read(ctx, db)
+	if err != nil {
+		return err
+	}
+	ddl, err := cat.TrashDDL(plan)
+	for _, stmt := range ddl {
+		if _, err := db.ExecContext(ctx, stmt); err != nil {
+			return fmt.Errorf("soak: %w: %s", err, stmt)
+		}
+	}
+	return err
 }
 
 // Rule is the quota of projects.
