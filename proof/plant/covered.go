@@ -42,26 +42,45 @@ type timed struct {
 
 const modulePath = "github.com/onerow/onerow/"
 
-// measured is what measure says of this code, kept in .cache: a run that goes on, in parts or beside another
-// one, need not measure again.
+// measured is what measure says of this code, kept in .cache for each package: a run that goes on, in parts or
+// beside another one, need not measure again.
 func (n nursery) measured(ctx context.Context, pkgs []string) (*coverage, error) {
 	sum, err := sumOf(n.garden)
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(".cache", "covered", fmt.Sprintf("%x", sha256.Sum256([]byte(sum+strings.Join(pkgs, " "))))[:16])
-	c := &coverage{}
-	file, err := os.Open(path) //nolint:gosec // named above
-	if err == nil {
-		return c, errors.Join(gob.NewDecoder(file).Decode(c), file.Close())
+	all := &coverage{Lines: map[string]map[span][]int{}}
+	for _, pkg := range pkgs {
+		path := filepath.Join(".cache", "covered", fmt.Sprintf("%x", sha256.Sum256([]byte(sum+pkg)))[:16])
+		c := &coverage{}
+		file, err := os.Open(path) //nolint:gosec // named above
+		if err == nil {
+			err = errors.Join(gob.NewDecoder(file).Decode(c), file.Close())
+		} else {
+			fmt.Println("measuring which tests run what:", pkg)
+			c, err = n.measure(ctx, pkg, path)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all.add(c)
 	}
-	fmt.Println("measuring which tests run what")
-	if c, err = n.measure(ctx, pkgs); err != nil {
-		return nil, err
+	return all, nil
+}
+
+// add adds the tests of another package.
+func (c *coverage) add(other *coverage) {
+	for name, spans := range other.Lines {
+		if c.Lines[name] == nil {
+			c.Lines[name] = map[span][]int{}
+		}
+		for s, tests := range spans {
+			for _, i := range tests {
+				c.Lines[name][s] = append(c.Lines[name][s], len(c.Tests)+i)
+			}
+		}
 	}
-	var text bytes.Buffer
-	err = errors.Join(gob.NewEncoder(&text).Encode(c), os.MkdirAll(filepath.Dir(path), 0o750))
-	return c, errors.Join(err, os.WriteFile(path, text.Bytes(), 0o600))
+	c.Tests = append(c.Tests, other.Tests...)
 }
 
 // sumOf is the sum of all code of a module: what its nested modules have changes no test of its own.
@@ -85,32 +104,32 @@ func sumOf(root string) (string, error) {
 	return fmt.Sprintf("%x", sum.Sum(nil)), err
 }
 
-// measure runs each test of the packages by itself.
-func (n nursery) measure(ctx context.Context, pkgs []string) (*coverage, error) {
+// measure runs each test of the package by itself, and keeps what it says.
+func (n nursery) measure(ctx context.Context, pkg, path string) (*coverage, error) {
 	var paths []string
 	for _, dir := range libraries {
 		paths = append(paths, "./"+dir)
 	}
-	c := &coverage{Lines: map[string]map[span][]int{}}
-	for _, pkg := range pkgs {
-		program := filepath.Join(n.garden, "covered.test")
-		cmd := exec.CommandContext(ctx, "go", "test", "-c", "-trimpath", "-cover", "-coverpkg="+strings.Join(paths, ","), "-o", program, pkg) //nolint:gosec // the list says what
-		cmd.Dir = n.garden
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("%w: %s", errCompile, tail(string(out)))
-		}
-		b := binary{program, filepath.Join(n.garden, pkg)}
-		list := exec.CommandContext(ctx, program, "-test.list", "^Test") //nolint:gosec // built above
-		list.Dir, list.Env = b.dir, append(os.Environ(), n.servers[0].env...)
-		out, err := list.Output()
-		if err != nil {
-			return nil, fmt.Errorf("the tests of %s: %w", pkg, err)
-		}
-		if err := n.measureEach(ctx, c, pkg, b, strings.Fields(string(out))); err != nil {
-			return nil, err
-		}
+	program := filepath.Join(n.garden, "covered.test")
+	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-trimpath", "-cover", "-coverpkg="+strings.Join(paths, ","), "-o", program, pkg) //nolint:gosec // the list says what
+	cmd.Dir = n.garden
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", errCompile, tail(string(out)))
 	}
-	return c, ctx.Err()
+	b := binary{program, filepath.Join(n.garden, pkg)}
+	list := exec.CommandContext(ctx, program, "-test.list", "^Test") //nolint:gosec // built above
+	list.Dir, list.Env = b.dir, append(os.Environ(), n.servers[0].env...)
+	out, err := list.Output()
+	if err != nil {
+		return nil, fmt.Errorf("the tests of %s: %w", pkg, err)
+	}
+	c := &coverage{Lines: map[string]map[span][]int{}}
+	if err := errors.Join(n.measureEach(ctx, c, pkg, b, strings.Fields(string(out))), ctx.Err()); err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	err = errors.Join(gob.NewEncoder(&text).Encode(c), os.MkdirAll(filepath.Dir(path), 0o750))
+	return c, errors.Join(err, os.WriteFile(path, text.Bytes(), 0o600))
 }
 
 // measureEach runs some tests at a time: each waits for the server most of its time.
