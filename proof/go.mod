@@ -10,6 +10,7 @@ require github.com/onerow/onerow v0.0.0-00010101000000-000000000000
 require (
 	github.com/Shopify/toxiproxy/v2 v2.5.0
 	github.com/go-sql-driver/mysql v1.10.1
+	github.com/golang-migrate/migrate/v4 v4.20.1
 	github.com/prometheus/client_golang v1.25.0
 	github.com/rs/zerolog v1.28.0
 	golang.org/x/sync v0.24.0
@@ -18,7 +19,7 @@ require (
 
 require (
 	github.com/jmoiron/sqlx v1.4.0 // indirect
-	github.com/pressly/goose/v3 v3.28.0 // indirect
+	github.com/pressly/goose/v3 v3.28.0
 	golang.org/x/text v0.43.0 // indirect
 )
 

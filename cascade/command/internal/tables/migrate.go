@@ -20,6 +20,7 @@ type Migrate struct {
 	Up     migrateUpCmd     `cmd:"" help:"Create what is missing of the toolkit's tables."`
 	Down   migrateDownCmd   `cmd:"" help:"Remove the toolkit's tables and what is in them."`
 	Status migrateStatusCmd `cmd:"" help:"List the migrations and which of them the database has."`
+	SQL    migrateSQLCmd    `cmd:"" name:"sql" help:"Print the statements of migrate up, for another migration tool."`
 }
 
 type migrateUpCmd struct{}
@@ -86,6 +87,22 @@ func (c *migrateStatusCmd) Run(ctx context.Context, a *shell.App, db shell.BareD
 		}
 		return []string{fmt.Sprint(m.Version), m.Name, at}
 	})
+}
+
+type migrateSQLCmd struct {
+	Down bool `help:"Print those that remove the toolkit's tables instead."`
+}
+
+// Run prints the statements, and needs no database.
+func (c *migrateSQLCmd) Run(a *shell.App) error {
+	text, down, err := migrations.SQL()
+	if err != nil {
+		return err
+	}
+	if c.Down {
+		text = down
+	}
+	return a.Say("%s", strings.TrimSuffix(text, "\n"))
 }
 
 // DDL prints the statements that create the plan's tables.
