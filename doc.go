@@ -1,6 +1,5 @@
-// Package onerow is the vocabulary of a toolkit for idempotent workflows on
-// MySQL and MariaDB: one row wins. A unique index, a conditional update or a
-// fencing token decides, so no distributed lock is needed.
+// Package onerow is the vocabulary of a toolkit for idempotent workflows on MySQL and MariaDB: one row wins.
+// A unique index, a conditional update or a fencing token decides, so no distributed lock is needed.
 //
 // Package pool opens the database, and guards its sessions. The other packages:
 //

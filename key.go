@@ -16,12 +16,10 @@ var ErrInvalidKey = key.ErrInvalid
 //	0x00ff        bytes, in hexadecimal
 //	7,'en         a composite key, its parts in the order of the key's columns
 //
-// Two different keys never have the same form. Types that are based on an
-// integer, a string or bytes count as these. A nil, an empty list, another type
-// or more than [MaxKeyLen] bytes is [ErrInvalidKey].
+// Two different keys never have the same form. Types that are based on an integer, a string or bytes count as
+// these. A nil, an empty list, another type or more than [MaxKeyLen] bytes is [ErrInvalidKey].
 func EncodeKey(parts ...any) (string, error) { return key.Encode(parts...) }
 
-// DecodeKey is the inverse of [EncodeKey]: the parts as int64, uint64 (only above
-// the largest int64), string or []byte. Anything that EncodeKey would not have
-// written is [ErrInvalidKey].
+// DecodeKey is the inverse of [EncodeKey]: the parts as int64, uint64 (only above the largest int64), string
+// or []byte. Anything that EncodeKey would not have written is [ErrInvalidKey].
 func DecodeKey(encoded string) ([]any, error) { return key.Decode(encoded) }

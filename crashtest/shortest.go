@@ -60,8 +60,7 @@ const most = 5000
 // is run once more to be recorded, on tables whose counters are set to a million and more, so that an id is
 // known from an amount; a SMALLINT is too small for that. A schedule that does not fail again is passed by.
 // Rows that Setup has deleted stay for a while, and InnoDB locks them in place of a gap: where the race is
-// about gaps, have Setup TRUNCATE the tables.
-// The error wraps ErrSurvives where all end well.
+// about gaps, have Setup TRUNCATE the tables. The error wraps ErrSurvives where all end well.
 func ShortestRace(ctx context.Context, r Race) (trace Trace, report RaceReport, err error) {
 	report.Workflow = r.Name
 	x, err := newRacer(ctx, r)

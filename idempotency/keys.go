@@ -58,8 +58,7 @@ type References interface {
 // Config is how keys are kept. The zero value is valid.
 type Config struct {
 	// Keep is how long a finished key answers, and a released one keeps its payload; then it is as if it had
-	// never been, and Purge may remove it. Default 0: for ever, unless an operator expires
-	// the key.
+	// never been, and Purge may remove it. Default 0: for ever, unless an operator expires the key.
 	Keep time.Duration
 	// Expected is how long a key may be in progress before it counts as overdue. It
 	// only alarms. Default 1 minute.

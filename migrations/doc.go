@@ -13,10 +13,9 @@
 //
 // # What is promised
 //
-// DDL commits by itself on both engines: there is no transaction around a
-// migration, so one that is cut off leaves some of its tables and no version row.
-// Therefore every statement may run twice (IF NOT EXISTS, IF EXISTS, a unique key
-// on the version), and calling [Up] again completes what is missing:
+// DDL commits by itself on both engines: there is no transaction around a migration, so one that is cut off
+// leaves some of its tables and no version row. Therefore every statement may run twice (IF NOT EXISTS, IF
+// EXISTS, a unique key on the version), and calling [Up] again completes what is missing:
 //
 //	no tables ─▶ version table ─▶ version 0 ─▶ tables of n ─▶ version n ─▶ … ─▶ all applied
 //	   ▲              cut off anywhere: the next Up goes on                         │

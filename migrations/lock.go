@@ -44,9 +44,8 @@ func (sessionLock) SessionLock(ctx context.Context, conn *sql.Conn) error {
 	}
 }
 
-// SessionUnlock gives the lock back. When the server does not say that it has it
-// back, the session is closed, which returns it too: a session that went back
-// into the pool with the lock would lock everybody out.
+// SessionUnlock gives the lock back. When the server does not say that it has it back, the session is closed,
+// which returns it too: a session that went back into the pool with the lock would lock everybody out.
 func (sessionLock) SessionUnlock(ctx context.Context, conn *sql.Conn) error {
 	var released sql.NullInt64
 	if err := conn.QueryRowContext(ctx, sqlUnlock).Scan(&released); err == nil && released.Int64 == 1 {

@@ -78,8 +78,7 @@ type Migration struct {
 	// Version is the migration's number, Name its file's name.
 	Version int64  `json:"version"`
 	Name    string `json:"name"`
-	// Applied says whether the database has it, AppliedAt since when, to the second;
-	// the zero time if not.
+	// Applied says whether the database has it, AppliedAt since when, to the second; the zero time if not.
 	Applied   bool      `json:"applied"`
 	AppliedAt time.Time `json:"applied_at"`
 }

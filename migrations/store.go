@@ -62,11 +62,10 @@ const sqlTableExists = `SELECT EXISTS (SELECT 1 FROM information_schema.tables
 
 const sqlHasZero = `SELECT EXISTS (SELECT 1 FROM %s WHERE version_id = 0)`
 
-// TableExists is goose's question whether the version table needs to be made. It
-// is made here, with the row for version 0 that goose cannot do without: also
-// when a process ended between the two, which goose would not heal. (Goose's own
-// way is to call CreateVersionTable and Insert, and to pause for a second each
-// time when they fail.)
+// TableExists is goose's question whether the version table needs to be made. It is made here, with the row
+// for version 0 that goose cannot do without: also when a process ended between the two, which goose would
+// not heal. (Goose's own way is to call CreateVersionTable and Insert, and to pause for a second each time
+// when they fail.)
 func (s store) TableExists(ctx context.Context, db database.DBTxConn) (bool, error) {
 	var exists, hasZero bool
 	if err := db.QueryRowContext(ctx, sqlTableExists, s.name).Scan(&exists); err != nil {

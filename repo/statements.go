@@ -35,9 +35,8 @@ type statement struct {
 func newStatements() *statements { return &statements{made: map[statement]string{}} }
 
 // text is a statement of this resource: each {word} of the constant stands for what [untyped.vocabulary]
-// says, and {lock} for nothing. One that begins with {inUTC} writes or compares times: where the resource
-// has a TIMESTAMP it runs in UTC, for MySQL copies one from table to table by what the session's zone
-// reads, too.
+// says, and {lock} for nothing. One that begins with {inUTC} writes or compares times: where the resource has
+// a TIMESTAMP it runs in UTC, for MySQL copies one from table to table by what the session's zone reads, too.
 func (r *untyped) text(text string) string { return r.textOf(statement{text: text}) }
 
 // locked is text with a lock in the place of each {lock}.

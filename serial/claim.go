@@ -39,28 +39,23 @@ const sqlInsertRange = `INSERT INTO onerow_serial_claim (series, claim_key, amou
 // Claim gives amount numbers, 1 to 1,000,000,000, of the series to key, 1 to 255
 // bytes. The same key gets the same range again, whoever gives it; Replayed says so.
 //
-// On a transaction it is a part of that: the numbers are the caller's when it
-// commits, and until then every other claim of this series waits. If Claim fails
-// there, the transaction must be rolled back unless the error is ErrMismatch,
-// ErrVoided or ErrInvalidArgument, which have written nothing. On a pool it is a transaction
-// of its own, run again when the server refuses it and also when the answer to
-// COMMIT is lost.
+// On a transaction it is a part of that: the numbers are the caller's when it commits, and until then every
+// other claim of this series waits. If Claim fails there, the transaction must be rolled back unless the
+// error is ErrMismatch, ErrVoided or ErrInvalidArgument, which have written nothing. On a pool it is a
+// transaction of its own, run again when the server refuses it and also when the answer to COMMIT is lost.
 //
-// Three statements, two for a replay; on a pool BEGIN and COMMIT besides, or two of
-// them in one packet where the pool is of [pool.Open].
-// Errors: [ErrInvalidArgument], [ErrMismatch], [ErrVoided], [ErrExhausted].
+// Three statements, two for a replay; on a pool BEGIN and COMMIT besides, or two of them in one packet where
+// the pool is of [pool.Open]. Errors: [ErrInvalidArgument], [ErrMismatch], [ErrVoided], [ErrExhausted].
 func (s *Series) Claim(ctx context.Context, db onerow.DB, key string, amount int64) (onerow.Result[Claim], error) {
 	return s.ClaimWith(ctx, db, key, amount)
 }
 
-// ClaimWith is Claim with the statements that use the numbers, which are run where they
-// are given and not where the same key gets them again. In the first of
-// them LAST_INSERT_ID() is the first number:
+// ClaimWith is Claim with the statements that use the numbers, which are run where they are given and not
+// where the same key gets them again. In the first of them LAST_INSERT_ID() is the first number:
 //
 //	INSERT INTO invoice (no, about) VALUES (LAST_INSERT_ID(), ?)
 //
-// On a pool of [pool.Open] all of it is one packet, and the series is held for no
-// round trip.
+// On a pool of [pool.Open] all of it is one packet, and the series is held for no round trip.
 func (s *Series) ClaimWith(ctx context.Context, db onerow.DB, key string, amount int64, use ...onerow.Stmt) (onerow.Result[Claim], error) {
 	var res onerow.Result[Claim]
 	if err := s.checkKey(key); err != nil {
@@ -184,8 +179,7 @@ func (c *call) replay(ctx context.Context, tx *onerow.Tx) (res onerow.Result[Cla
 		return res, &ClaimError{fmt.Errorf("%w: %d to %d of series %q, claimed as %q: %s; use another key to claim anew",
 			ErrVoided, claim.From, claim.To, c.s.name, c.key, claim.VoidReason), claim}
 	case !from.Valid:
-		// A caller committed its transaction although Claim had failed in it: the claim
-		// has no numbers yet.
+		// A caller committed its transaction although Claim had failed in it: the claim has no numbers yet.
 		return c.drawn(ctx, tx, packet.ExecAll(ctx, tx, c.draw()...))
 	}
 	// The token is this call's own: it is an earlier attempt of the same call.

@@ -1,6 +1,5 @@
-// Package serial gives out the numbers of a series without gaps and without
-// overlap, inside the transaction of the business that needs them: invoice
-// numbers, tickets, numbered postcards.
+// Package serial gives out the numbers of a series without gaps and without overlap, inside the transaction
+// of the business that needs them: invoice numbers, tickets, numbered postcards.
 //
 //	postcards, err := serial.New("EURO2024")
 //	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
@@ -12,9 +11,8 @@
 //
 // # A claim
 //
-// A claim has a key, which names the event that needs the numbers. One key has one
-// range in the whole series, for ever. So the key says whose event it is: two users may
-// send the same Idempotency-Key.
+// A claim has a key, which names the event that needs the numbers. One key has one range in the whole series,
+// for ever. So the key says whose event it is: two users may send the same Idempotency-Key.
 //
 //	              claim key inserted ─► counter moved on ─► range written ─► … ─► COMMIT ─► claimed ─► voided
 //	Claim ─► INSERT      ▲                    ▲                                      │
@@ -36,9 +34,8 @@
 //
 // # The price of no gaps
 //
-// Gapless series block writers: from its claim until its COMMIT a transaction holds
-// the counter, and every other claim of that series waits. Throughput of one series is
-// therefore one commit after another, so
+// Gapless series block writers: from its claim until its COMMIT a transaction holds the counter, and every
+// other claim of that series waits. Throughput of one series is therefore one commit after another, so
 //
 //   - claim last, just before COMMIT, and never before a call to another system; best of
 //     all with the statement that uses the numbers, by [Series.ClaimWith],
@@ -65,18 +62,16 @@
 //
 // # What it costs
 //
-// Statements, without BEGIN and COMMIT, which a call on a pool adds. None grows with
-// the data.
+// Statements, without BEGIN and COMMIT, which a call on a pool adds. None grows with the data.
 //
 //	Claim              3, ClaimWith those that use the numbers besides
 //	Claim, replayed    2
 //	Void               2
 //	Find               1
 //
-// On a pool of pool.Open, Claim takes 2 statements instead of 3, in one packet with BEGIN,
-// COMMIT and what ClaimWith adds. If that packet is refused, perhaps because the key has
-// its numbers already, the statements above follow. In a transaction of onerow.InTx the 3
-// of a Claim are one packet.
+// On a pool of pool.Open, Claim takes 2 statements instead of 3, in one packet with BEGIN, COMMIT and what
+// ClaimWith adds. If that packet is refused, perhaps because the key has its numbers already, the statements
+// above follow. In a transaction of onerow.InTx the 3 of a Claim are one packet.
 //
 // Open this package when a number is given out twice, or to the wrong claim.
 package serial

@@ -19,8 +19,7 @@ type Counter struct {
 	Next  int64 `json:"next"`
 }
 
-// List returns up to limit series that follow the name after, in the order of their
-// names. One statement.
+// List returns up to limit series that follow the name after, in the order of their names. One statement.
 func List(ctx context.Context, db onerow.DB, after string, limit int) ([]Counter, error) {
 	if limit < 1 {
 		return nil, fmt.Errorf("%w: a list of %d series; give 1 or more", ErrInvalidArgument, limit)

@@ -8,8 +8,7 @@ const (
 	maxReason = 1<<16 - 1 // void_reason is a TEXT
 )
 
-// Series is a series of numbers. It is a name and holds nothing else; safe for
-// concurrent use.
+// Series is a series of numbers. It is a name and holds nothing else; safe for concurrent use.
 type Series struct {
 	name  string
 	first int64

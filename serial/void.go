@@ -16,12 +16,11 @@ import (
 const sqlVoid = `UPDATE onerow_serial_claim SET voided_at = UTC_TIMESTAMP(6), void_reason = ` + dbtext.Param + `
  WHERE series = ? AND claim_key = ? AND voided_at IS NULL AND from_no IS NOT NULL`
 
-// Void says that the range of a claim is not used, and why. The numbers are never
-// given again; the report shows them as voided, not as missing, and a claim with the
-// same key is [ErrVoided] from now on. Voiding what is voided is a success that changes
-// nothing and keeps the first reason. Without a claim the error is [ErrNoClaim]. A reason
-// is UTF-8 and has at most 65,535 bytes, else the error is [ErrInvalidArgument]: no server
-// setting decides whether it is cut.
+// Void says that the range of a claim is not used, and why. The numbers are never given again; the report
+// shows them as voided, not as missing, and a claim with the same key is [ErrVoided] from now on. Voiding
+// what is voided is a success that changes nothing and keeps the first reason. Without a claim the error is
+// [ErrNoClaim]. A reason is UTF-8 and has at most 65,535 bytes, else the error is [ErrInvalidArgument]: no
+// server setting decides whether it is cut.
 //
 // Two statements, four when the claim is committed between them; on a pool BEGIN and COMMIT besides. When the
 // answer to COMMIT is lost the error is [onerow.ErrOutcomeUnknown]; call again.
@@ -55,9 +54,8 @@ func (s *Series) Void(ctx context.Context, db onerow.DB, key, reason string) (on
 	return res, nil
 }
 
-// Both by the primary key. The first is a current read, for a transaction whose
-// snapshot may be older than the claim, and locks as the UPDATE that may follow does; the
-// second locks nothing.
+// Both by the primary key. The first is a current read, for a transaction whose snapshot may be older than
+// the claim, and locks as the UPDATE that may follow does; the second locks nothing.
 const (
 	sqlReadVoided = sqlFind + ` FOR UPDATE`
 	sqlFind       = `SELECT from_no, to_no, voided_at IS NOT NULL, COALESCE(CAST(void_reason AS BINARY), '')

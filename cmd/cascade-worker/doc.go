@@ -10,8 +10,7 @@
 //	cascade-worker enqueue project 42   # delete project 42 and everything below it
 //	cascade-worker jobs
 //
-// docs/OPERATIONS.md says how to run it, question by question, and the least rights of
-// each command.
+// docs/OPERATIONS.md says how to run it, question by question, and the least rights of each command.
 //
 // # What is promised
 //

@@ -1,6 +1,5 @@
-// Package racetest is what the tests of several packages ask of crashtest: which calls
-// of a schedule answered what, whether a naive twin is caught where it fails, and a
-// pool whose statements are counted.
+// Package racetest is what the tests of several packages ask of crashtest: which calls of a schedule answered
+// what, whether a naive twin is caught where it fails, and a pool whose statements are counted.
 //
 // Open this package when a race is tested in another way.
 package racetest

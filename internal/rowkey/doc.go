@@ -14,14 +14,12 @@
 // geometry, text and blob, and timestamp, which depends on the session's time zone) are
 // refused with [ErrType]: they make poor keys, and have no exact literal.
 //
-// A [Key] is the literals as they go into a statement's text; nothing in it came from
-// outside without being checked and written anew. Two keys that were read from the same
-// columns are equal as Go strings exactly when they are equal byte by byte in the row;
-// what a collation takes for equal only the database can say.
+// A [Key] is the literals as they go into a statement's text; nothing in it came from outside without being
+// checked and written anew. Two keys that were read from the same columns are equal as Go strings exactly
+// when they are equal byte by byte in the row; what a collation takes for equal only the database can say.
 //
-// Not guaranteed: zero dates ('0000-00-00') on MySQL, which refuses to compare with them
-// under its default sql_mode; text of character sets that do not convert to Unicode and
-// back without loss.
+// Not guaranteed: zero dates ('0000-00-00') on MySQL, which refuses to compare with them under its default
+// sql_mode; text of character sets that do not convert to Unicode and back without loss.
 //
 // The package sends nothing.
 //

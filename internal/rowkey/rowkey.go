@@ -21,8 +21,7 @@ var (
 	ErrInvalidKey = fmt.Errorf("rowkey: not a key of these columns: %w", onerow.ErrInvalidKey)
 )
 
-// Key is the SQL literals of a key: "42", or "(42,x'00ff')" for several columns. The
-// empty Key is none.
+// Key is the SQL literals of a key: "42", or "(42,x'00ff')" for several columns. The empty Key is none.
 type Key string
 
 // Codec reads and writes the values of some columns of a table. Safe for concurrent use.
@@ -174,12 +173,11 @@ func join(literals []string) Key {
 	return Key("(" + strings.Join(literals, ",") + ")")
 }
 
-// In is the predicate that holds for rows with one of the keys. The range optimizer of
-// both engines reads an index that begins with the columns by it: IN for one column; for
-// more of them equalities, with IN for the last one where keys in a row differ only there.
-// What is the same in all keys stands alone in front: MySQL does not see otherwise that
-// rows are in the order of the index when it is constant.
-// Keep the list to some hundreds. It stands in parentheses where AND could tear it apart.
+// In is the predicate that holds for rows with one of the keys. The range optimizer of both engines reads an
+// index that begins with the columns by it: IN for one column; for more of them equalities, with IN for the
+// last one where keys in a row differ only there. What is the same in all keys stands alone in front: MySQL
+// does not see otherwise that rows are in the order of the index when it is constant. Keep the list to some
+// hundreds. It stands in parentheses where AND could tear it apart.
 func (c Codec) In(alias string, keys []Key) string {
 	if len(keys) == 0 {
 		return "1 = 0"

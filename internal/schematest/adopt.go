@@ -18,10 +18,9 @@ func (w *World) Tops() []string {
 	return slices.Compact(tops)
 }
 
-// Adopt takes over a plan that was discovered below the root tables: it must have the
-// tables that the foreign keys reach, with their keys and edges; which nullable edge
-// breaks a cycle is the plan's choice, and the model does as it says from now on. What it
-// does not reach is out of this world.
+// Adopt takes over a plan that was discovered below the root tables: it must have the tables that the foreign
+// keys reach, with their keys and edges; which nullable edge breaks a cycle is the plan's choice, and the
+// model does as it says from now on. What it does not reach is out of this world.
 func (w *World) Adopt(plan schema.Plan, roots ...string) error {
 	var errs []error
 	say := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

@@ -5,11 +5,10 @@
 // # The checker
 //
 // [Read] reads every row of every table. [Expect] joins every foreign key, and every
-// edge that only the plan knows, over all rows, follows them from the root row in
-// memory, and says which rows must go and which columns become NULL: the rest stays
-// as it is, byte for byte. [Expectation.Compare] holds that against what is there afterwards.
-// It shares nothing with the engine but the plan's declaration, and an edge of
-// information_schema that the plan lacks is an error.
+// edge that only the plan knows, over all rows, follows them from the root row in memory, and says which rows
+// must go and which columns become NULL: the rest stays as it is, byte for byte. [Expectation.Compare] holds
+// that against what is there afterwards. It shares nothing with the engine but the plan's declaration, and an
+// edge of information_schema that the plan lacks is an error.
 //
 // # The generator
 //
@@ -20,9 +19,8 @@
 //
 // # Not covered
 //
-// Triggers, partitions, generated columns and columns with ON UPDATE CURRENT_TIMESTAMP
-// are not made. Data is small, up to some thousand rows: this is about what is
-// deleted, not about how fast.
+// Triggers, partitions, generated columns and columns with ON UPDATE CURRENT_TIMESTAMP are not made. Data is
+// small, up to some thousand rows: this is about what is deleted, not about how fast.
 //
 // Open this package when a schema breaks a deletion, or the generator is to make a new kind.
 package schematest

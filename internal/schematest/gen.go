@@ -13,9 +13,8 @@ import (
 type World struct {
 	// Seed makes the same world again.
 	Seed uint64
-	// Declared says that it has what no foreign key says: polymorphic edges, archive
-	// pairs, edges that are kept, references to nothing. Without, every edge is a
-	// foreign key and discovery finds the plan.
+	// Declared says that it has what no foreign key says: polymorphic edges, archive pairs, edges that are
+	// kept, references to nothing. Without, every edge is a foreign key and discovery finds the plan.
 	Declared bool
 	nodes    []*node
 	r        *rand.Rand

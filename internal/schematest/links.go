@@ -116,8 +116,7 @@ func (l link) name() string {
 // Tables are the names of the tables that have rows to delete, sorted.
 func (e Expectation) Tables() []string { return slices.Sorted(maps.Keys(e.Deleted)) }
 
-// Compare reads the database and says how it differs from what must be left; nothing
-// where it does not.
+// Compare reads the database and says how it differs from what must be left; nothing where it does not.
 func (e Expectation) Compare(ctx context.Context, db *sql.DB) ([]string, error) {
 	after, err := Read(ctx, db)
 	if err != nil {

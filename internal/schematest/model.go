@@ -37,8 +37,7 @@ type Outcome struct {
 	Detached, AtMost map[string]int64
 }
 
-// Root picks a row that is there; false: there is none. The first roots are of the
-// tables above.
+// Root picks a row that is there; false: there is none. The first roots are of the tables above.
 func (w *World) Root() (Root, bool, error) {
 	var all []Root
 	for i, n := range w.nodes {

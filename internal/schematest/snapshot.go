@@ -41,8 +41,7 @@ func (r Row) String() string {
 	return "(" + strings.Join(parts, ", ") + ")"
 }
 
-// sqlColumns: one row per column of each base table that is not the toolkit's, in the
-// order of the tables.
+// sqlColumns: one row per column of each base table that is not the toolkit's, in the order of the tables.
 const sqlColumns = `SELECT c.table_name, c.column_name, c.is_nullable = 'YES', COALESCE(k.ordinal_position, 0)
 FROM information_schema.columns c
 JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name AND t.table_type = 'BASE TABLE'

@@ -1,7 +1,6 @@
-// Package security proves which rights a user of the database needs, and that no more are
-// needed: the table of grants in docs/OPERATIONS.md is read, a user gets what a row of it
-// says, and the work is done as that user; then it is done again with each right taken
-// away, and must fail with the server's refusal.
+// Package security proves which rights a user of the database needs, and that no more are needed: the table
+// of grants in docs/OPERATIONS.md is read, a user gets what a row of it says, and the work is done as that
+// user; then it is done again with each right taken away, and must fail with the server's refusal.
 //
 // The document is the only place where the rights are written down, so it cannot say
 // something else than what is proven. The commands of the worker are proven in

@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// Right is what one GRANT gives: a verb on a table, or on the whole database when there
-// is no table.
+// Right is what one GRANT gives: a verb on a table, or on the whole database when there is no table.
 type Right struct {
 	Verb, Table string
 	Only        string // the engine that asks for it, "" for both
@@ -25,8 +24,7 @@ func (r Right) String() string {
 	return r.Verb + " on " + r.Table
 }
 
-// Row is one line of the table: what it is about, and the rights in the words of the
-// document.
+// Row is one line of the table: what it is about, and the rights in the words of the document.
 type Row struct {
 	Names []string
 	Needs string

@@ -2,10 +2,9 @@
 // and says what it does to the session that it is sent to.
 //
 // [Classify] answers for the state of the session: whether a text begins, ends or
-// leaves a transaction, sets autocommit or the way in which further texts are
-// read, reads, or writes. What it does not understand for certain is [Unclear], the
-// zero [Kind]: CALL and PREPARE, several statements, executable comments, a quote
-// that is not closed, words that it does not know.
+// leaves a transaction, sets autocommit or the way in which further texts are read, reads, or writes. What it
+// does not understand for certain is [Unclear], the zero [Kind]: CALL and PREPARE, several statements,
+// executable comments, a quote that is not closed, words that it does not know.
 //
 // [Statement.Travels] answers for the packet: whether a text is one statement, with nothing
 // after it that could swallow what is appended.

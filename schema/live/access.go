@@ -19,8 +19,7 @@ type Access struct {
 	Database, User string
 	// Needs is what was asked for.
 	Needs []Privilege
-	// Missing names each right of these that the user does not have. The fix is the
-	// GRANT statement.
+	// Missing names each right of these that the user does not have. The fix is the GRANT statement.
 	Missing []Difference
 	// Blind says what the user may not be shown, so that [Verify] has not looked at it:
 	// triggers, and foreign keys of tables on which the user has no right.
@@ -31,10 +30,9 @@ type Access struct {
 // the server checks the rights of an EXPLAIN as those of the statement that is explained, whether they come
 // from the user, a role, or a grant on the database, the table or its columns.
 //
-// Two statements, and one for each right, and those of [catalog.Read] where a plan with a trash
-// detaches rows; none of them locks or reads a row. What does not exist is left to [Verify]. Without needs it
-// only says what the user may not be shown.
-// Errors: [schema.ErrInvalidPlan] and the driver's.
+// Two statements, and one for each right, and those of [catalog.Read] where a plan with a trash detaches
+// rows; none of them locks or reads a row. What does not exist is left to [Verify]. Without needs it only
+// says what the user may not be shown. Errors: [schema.ErrInvalidPlan] and the driver's.
 func VerifyPrivileges(ctx context.Context, db onerow.DB, plan schema.Plan, needs []Privilege) (Access, error) {
 	if err := plan.Check(); err != nil {
 		return Access{}, err

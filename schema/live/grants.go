@@ -75,8 +75,7 @@ func (g *grants) add(line string) {
 	g.given = append(g.given, grant{strings.Split(rights, ", "), rest[:at]})
 }
 
-// may says whether one of the rights is given on the whole database, or on the table if
-// one is named.
+// may says whether one of the rights is given on the whole database, or on the table if one is named.
 func (g grants) may(database, table string, rights ...string) bool {
 	return g.all || !g.revoked && slices.ContainsFunc(g.given, func(x grant) bool {
 		return slices.ContainsFunc(append(rights, "ALL PRIVILEGES", "ALL"), func(r string) bool { return slices.Contains(x.rights, r) }) &&

@@ -150,12 +150,10 @@ func onTables(plan schema.Plan, rights func(n schema.Node, table int, read []str
 	return all
 }
 
-// migrationTable is where package migrations notes what it has done; a worker looks
-// before it begins.
+// migrationTable is where package migrations notes what it has done; a worker looks before it begins.
 const migrationTable = "onerow_goose_version"
 
-// toolkitPrivileges are those for the queue; the tables of other workflows are none of
-// the worker's.
+// toolkitPrivileges are those for the queue; the tables of other workflows are none of the worker's.
 func toolkitPrivileges(plan schema.Plan) []Privilege {
 	verbs := map[string][]string{
 		"onerow_deletion": {"SELECT", "INSERT"},

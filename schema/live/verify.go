@@ -20,8 +20,7 @@ type Difference = verify.Difference
 type VerifyError struct {
 	// Database is the schema that was looked at.
 	Database string
-	// Differences are at least one, table by table in the order of the plan, the
-	// toolkit's tables last.
+	// Differences are at least one, table by table in the order of the plan, the toolkit's tables last.
 	Differences []Difference
 }
 
@@ -39,21 +38,19 @@ func (e *VerifyError) Error() string {
 // tables, and returns a [VerifyError] that names each difference and what to do
 // about it, or nil. A program calls it when it starts and does not go on otherwise.
 //
-// It looks for what the toolkit relies on: tables and columns, types where they
-// matter, indexes that do what the declared ones do (under any name; a unique one
-// needs exactly the declared columns), InnoDB; and for what would get in the way:
-// unique indexes, foreign keys, triggers and columns that the plan does not know.
-// Allowed is a foreign key from a table of the plan to one outside that only
-// restricts. Defaults, collations and the order of columns are not looked at.
+// It looks for what the toolkit relies on: tables and columns, types where they matter, indexes that do what
+// the declared ones do (under any name; a unique one needs exactly the declared columns), InnoDB; and for
+// what would get in the way: unique indexes, foreign keys, triggers and columns that the plan does not know.
+// Allowed is a foreign key from a table of the plan to one outside that only restricts. Defaults, collations
+// and the order of columns are not looked at.
 //
-// Of a [schema.Table] and of further parents it looks at less and more: the primary key and
-// whether its values can be held; for each edge its columns, their types and
-// collations against those above, an index that begins with them, a unique key
-// above, NULL where it detaches; an archive that holds all columns; triggers that run
-// with the worker's writes, unless the plan accepts them; and that each foreign key that
-// leads to a row that is deleted is an edge of the plan. A CASCADE that is an edge that
-// deletes is allowed, for the worker deletes the rows before it could fire, and so
-// is a SET NULL that is an edge that detaches; any other one is hidden, and refused.
+// Of a [schema.Table] and of further parents it looks at less and more: the primary key and whether its
+// values can be held; for each edge its columns, their types and collations against those above, an index
+// that begins with them, a unique key above, NULL where it detaches; an archive that holds all columns;
+// triggers that run with the worker's writes, unless the plan accepts them; and that each foreign key that
+// leads to a row that is deleted is an edge of the plan. A CASCADE that is an edge that deletes is allowed,
+// for the worker deletes the rows before it could fire, and so is a SET NULL that is an edge that detaches;
+// any other one is hidden, and refused.
 //
 // It begins with pool.Check and refuses settings of the session or the server under which a promise
 // cannot hold, with pool.ErrSetting. So it does with a server of Galera, or of Group Replication with

@@ -29,19 +29,17 @@ type Finding struct {
 	// From and To are the first and the last of the numbers.
 	From int64 `json:"from"`
 	To   int64 `json:"to"`
-	// Key is the claim behind the missing numbers, the later one of an overlap, the
-	// voided one. Empty at the end of the series: numbers before the counter that nobody
-	// has, or behind it that somebody has already.
+	// Key is the claim behind the missing numbers, the later one of an overlap, the voided one. Empty at the
+	// end of the series: numbers before the counter that nobody has, or behind it that somebody has already.
 	Key string `json:"key,omitempty"`
 }
 
 // sqlGaps reports on a series, whose name is its one parameter, three times.
 //
-// LAG looks at how far the ranges before a range reached, not at the one before
-// alone: 1–10, 2–3, 11–12 has an overlap and no gap. The series' first number and
-// its counter are ranges of no numbers at either end, so numbers that are missing there show
-// too. It reads the series once, through the key (series, from_no), and locks
-// nothing; one statement, so claims that commit meanwhile do not show as gaps.
+// LAG looks at how far the ranges before a range reached, not at the one before alone: 1–10, 2–3, 11–12 has
+// an overlap and no gap. The series' first number and its counter are ranges of no numbers at either end, so
+// numbers that are missing there show too. It reads the series once, through the key (series, from_no), and
+// locks nothing; one statement, so claims that commit meanwhile do not show as gaps.
 const sqlGaps = findings + `
       SELECT claim_key, from_no, to_no, voided_at IS NOT NULL AS voided, 1 AS place
       FROM onerow_serial_claim WHERE series = ? AND from_no IS NOT NULL
@@ -81,8 +79,7 @@ func Find(ctx context.Context, db onerow.DB, s *serial.Series) ([]Finding, error
 	return found, nil
 }
 
-// report turns a row of the query into findings: a range can be voided and have a
-// gap before it.
+// report turns a row of the query into findings: a range can be voided and have a gap before it.
 func report(ctx context.Context, db onerow.DB, query string, args ...any) ([]Finding, error) {
 	var found []Finding
 	err := onerow.Query(ctx, db, query, args, func(rows *sql.Rows) error {
@@ -99,8 +96,7 @@ func report(ctx context.Context, db onerow.DB, query string, args ...any) ([]Fin
 	return found, err
 }
 
-// Complete says whether the findings are all voided ranges: no number is missing and
-// none was given twice.
+// Complete says whether the findings are all voided ranges: no number is missing and none was given twice.
 func Complete(found []Finding) bool {
 	return !slices.ContainsFunc(found, func(f Finding) bool { return f.Kind != Voided })
 }

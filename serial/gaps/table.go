@@ -10,14 +10,12 @@ import (
 	"github.com/onerow/onerow/serial"
 )
 
-// Table is a table of the application's own that holds ranges of numbers: the same report
-// for numbers that came from elsewhere, or to hold the business rows against the
-// claims.
+// Table is a table of the application's own that holds ranges of numbers: the same report for numbers that
+// came from elsewhere, or to hold the business rows against the claims.
 type Table struct {
 	// Name is the table's name, or a view's.
 	Name string
-	// Series is the column with the name of the series. Empty: the whole table is one
-	// series.
+	// Series is the column with the name of the series. Empty: the whole table is one series.
 	Series string
 	// From and To are the columns with the first and the last number, integers. To
 	// may be From where each row has one number.

@@ -17,9 +17,8 @@ VALUES (?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), ` + dbtext.Param + `, ?, 1)
 ON DUPLICATE KEY UPDATE started_at = IF(?, VALUES(started_at), started_at), seen_at = VALUES(seen_at), throttle = VALUES(throttle),
   job_id = VALUES(job_id), beats = beats + ?`
 
-// Beat shows that the worker lives. That it cannot is no reason to stop work: nothing is
-// decided by the row, and who looks at it sees that it is old. It is tried again when the
-// next sign of life is due.
+// Beat shows that the worker lives. That it cannot is no reason to stop work: nothing is decided by the row,
+// and who looks at it sees that it is old. It is tried again when the next sign of life is due.
 func (g *Governor) Beat(ctx context.Context, shown string) {
 	g.beaten, g.written = time.Now(), g.reason
 	ctx, cancel := context.WithTimeout(ctx, g.patience())

@@ -118,9 +118,8 @@ func (g *Governor) Wait(ctx context.Context, job int64, took time.Duration, rene
 	}
 }
 
-// Idle is called by a worker before it claims jobs. paused says that it should not: the
-// switch is on, or a throttle has a reason, and what is claimed now would only be kept
-// from others. Statements as for Wait.
+// Idle is called by a worker before it claims jobs. paused says that it should not: the switch is on, or a
+// throttle has a reason, and what is claimed now would only be kept from others. Statements as for Wait.
 func (g *Governor) Idle(ctx context.Context) (paused bool, err error) {
 	reason, err := g.Look(ctx, sql.NullInt64{})
 	return reason != "", err

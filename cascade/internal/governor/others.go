@@ -23,8 +23,7 @@ const (
 
 // others are those who use the server beside the workers, as the server's count of statements shows them:
 // what the workers have sent is subtracted. They are users, mostly, and the worker gives way to them: it
-// cannot wait for its own statements to become slow, for on a server with a processor to spare they never
-// do.
+// cannot wait for its own statements to become slow, for on a server with a processor to spare they never do.
 type others struct {
 	own atomic.Int64 // of statements that this worker has sent
 

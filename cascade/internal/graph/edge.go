@@ -118,8 +118,7 @@ func (e *Edge) newSource(t *Table, above rowkey.Codec, cat *catalog.Catalog, ind
 	return s, s.walkBy(declared, cat, indexes)
 }
 
-// refer finds or makes the columns that an edge refers to among those that are read of a
-// node's rows.
+// refer finds or makes the columns that an edge refers to among those that are read of a node's rows.
 func (n *Node) refer(columns []string, asText bool, cat *catalog.Catalog, indexes indexes) (key bool, ref int, err error) {
 	if !asText && slices.EqualFunc(columns, n.Key, strings.EqualFold) {
 		return true, 0, nil

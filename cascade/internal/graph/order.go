@@ -15,9 +15,8 @@ import (
 	"github.com/onerow/onerow/schema/catalog"
 )
 
-// indexes are the columns of each index, by table and index, as far as an index scan
-// delivers them in order: up to the first expression, prefix or descending column. Names
-// are in lower case.
+// indexes are the columns of each index, by table and index, as far as an index scan delivers them in order:
+// up to the first expression, prefix or descending column. Names are in lower case.
 type indexes struct {
 	ordered map[[2]string][]string
 	// cheap are columns of each table that are quickly read.
@@ -66,13 +65,12 @@ func readIndexes(ctx context.Context, db onerow.DB, tables []string) (indexes, e
 	})
 }
 
-// walkBy chooses the index by which the rows over an edge are walked, and their order:
-// that of the index's columns and then of the key's, as InnoDB appends them. A scan of
-// the index then reads only the rows that it returns. Columns of the condition are
-// constant and left out. Without a fitting index, or where its columns cannot be keys,
-// the rows are sorted each time; [live.Verify] warns of that. MySQL does not see that an
-// index that has some of the key's columns has the rest of them behind it, and sorts,
-// unless one parent is asked for.
+// walkBy chooses the index by which the rows over an edge are walked, and their order: that of the index's
+// columns and then of the key's, as InnoDB appends them. A scan of the index then reads only the rows that it
+// returns. Columns of the condition are constant and left out. Without a fitting index, or where its columns
+// cannot be keys, the rows are sorted each time; [live.Verify] warns of that. MySQL does not see that an
+// index that has some of the key's columns has the rest of them behind it, and sorts, unless one parent is
+// asked for.
 func (s *Source) walkBy(declared schema.Edge, cat *catalog.Catalog, all indexes) (err error) {
 	var columns []string
 	if found := cat.Indexes(s.Name, declared); len(found) > 0 {
@@ -131,11 +129,10 @@ func (s *Source) Wide() string {
 	return s.Index
 }
 
-// outside is a column that is not in the index, quoted and behind a comma, or empty. MySQL
-// estimates badly how many rows a long list finds in an index that it was told to use, and
-// then reads the whole index, from its start, where that has all columns that are asked
-// for. It does not where it would have to look each row up. A table that has no other
-// column than those of keys and edges has none to offer, see Wide.
+// outside is a column that is not in the index, quoted and behind a comma, or empty. MySQL estimates badly
+// how many rows a long list finds in an index that it was told to use, and then reads the whole index, from
+// its start, where that has all columns that are asked for. It does not where it would have to look each row
+// up. A table that has no other column than those of keys and edges has none to offer, see Wide.
 func (x indexes) outside(t *Table, index [2]string) string {
 	for _, column := range x.cheap[index[0]] {
 		if !contains(x.all[index], column) && !contains(t.Node.Key, column) {

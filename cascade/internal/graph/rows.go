@@ -47,8 +47,7 @@ func (t *Table) Columns(edge *rowkey.Codec) string {
 	return strings.Join(list, ", ")
 }
 
-// RowScanner scans what Table.Columns lists, after some values of the caller's and before
-// some others.
+// RowScanner scans what Table.Columns lists, after some values of the caller's and before some others.
 type RowScanner struct {
 	t      *Table
 	edge   *rowkey.Codec

@@ -5,8 +5,7 @@ import (
 	"unicode"
 )
 
-// OneLine makes text fit for a line of a terminal or a log: no line breaks, no
-// control characters.
+// OneLine makes text fit for a line of a terminal or a log: no line breaks, no control characters.
 func OneLine(text string) string {
 	var b strings.Builder
 	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })

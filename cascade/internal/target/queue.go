@@ -28,9 +28,8 @@ func Queue(ctx context.Context, db *sql.DB, root Row, want queue.Deletion, mustE
 	return told(job, logged), nil
 }
 
-// enqueue logs the deletion and queues its job. The row's place is read without a
-// lock, for it decides nothing: a delete that hides the row meanwhile queues a job of
-// its own, and the one that is open counts.
+// enqueue logs the deletion and queues its job. The row's place is read without a lock, for it decides
+// nothing: a delete that hides the row meanwhile queues a job of its own, and the one that is open counts.
 func enqueue(ctx context.Context, tx *onerow.Tx, root Row, want queue.Deletion, mustExist bool) (queue.Job, queue.Deletion, error) {
 	d, err := root.Place(ctx, tx)
 	if err == nil && mustExist {

@@ -31,9 +31,8 @@ func failed(err error, e *graph.Edge, group int) error {
 	return &batchError{err, e, group}
 }
 
-// isolate goes on after a batch that failed because of some row: it halves the batch until
-// the row is found. What was deleted unread is read first. Each part is rehearsed again, so
-// that what stays keeps its asset.
+// isolate goes on after a batch that failed because of some row: it halves the batch until the row is found.
+// What was deleted unread is read first. Each part is rehearsed again, so that what stays keeps its asset.
 func (p *pass) isolate(ctx context.Context, l load, cause error) (done bool, err error) {
 	l.assetsGone = false
 	var where *batchError

@@ -11,12 +11,11 @@ import (
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
-// cut is told of rows that were found below themselves. The first pass only
-// remembers it, for mostly it is no loop: a comment is below its post and below the comment
-// that it answers, and the rounds of a batch take them in the right order. A pass that
-// comes after rows have stayed takes them off the rows that were read above them: in a loop
-// one reference has to go before any row can. The row keeps the reference by which the walk
-// came to it, so it stays below the root.
+// cut is told of rows that were found below themselves. The first pass only remembers it, for mostly it is no
+// loop: a comment is below its post and below the comment that it answers, and the rounds of a batch take
+// them in the right order. A pass that comes after rows have stayed takes them off the rows that were read
+// above them: in a loop one reference has to go before any row can. The row keeps the reference by which the
+// walk came to it, so it stays below the root.
 func (p *pass) cut(ctx context.Context, s *graph.Source, parents, keys []rowkey.Key) error {
 	p.loop = &loopRow{s, keys[0]}
 	p.loopsMet[s] = true

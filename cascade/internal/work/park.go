@@ -44,10 +44,9 @@ func ParkedKeys(ctx context.Context, db onerow.DB, jobID int64) (map[string][]st
 // sqlCountParked reads the job's rows by the unique key one_row.
 const sqlCountParked = `SELECT COALESCE(SUM(state = 'parked'), 0), COUNT(*) FROM onerow_parked WHERE job_id = ?`
 
-// ParkedCounts is how many rows of a job are parked, and how many are parked or skipped.
-// In a transaction that holds the job's fence nobody changes them any more. A job that ends
-// has leftovers if any is parked; a total below the worker's own means that an
-// operator has unparked one. One statement.
+// ParkedCounts is how many rows of a job are parked, and how many are parked or skipped. In a transaction
+// that holds the job's fence nobody changes them any more. A job that ends has leftovers if any is parked; a
+// total below the worker's own means that an operator has unparked one. One statement.
 func ParkedCounts(ctx context.Context, db onerow.DB, jobID int64) (parked, all int64, err error) {
 	err = onerow.QueryRow(ctx, db, sqlCountParked, []any{jobID}, &parked, &all)
 	return parked, all, err
@@ -77,8 +76,7 @@ func (r *run) park(ctx context.Context, t *graph.Table, key rowkey.Key, cause er
 	return nil
 }
 
-// tooManyParked refuses to park one more row, unless enough of the job's were skipped. One
-// statement.
+// tooManyParked refuses to park one more row, unless enough of the job's were skipped. One statement.
 func (r *run) tooManyParked(ctx context.Context, encoded string, t *graph.Table, cause error) error {
 	var open int64
 	err := backoff.Read(ctx, func() (err error) {

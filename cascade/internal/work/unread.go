@@ -18,8 +18,7 @@ func leavesSQL(s *graph.Source, parents []rowkey.Key, limit int64) string {
 	return "DELETE " + graph.Dive + "FROM " + s.From + " WHERE " + s.When + s.Columns.In("", parents) + " LIMIT " + strconv.FormatInt(limit, 10)
 }
 
-// detachSQL updates along the index of the edge. A row that it has updated is not below
-// the parents any more.
+// detachSQL updates along the index of the edge. A row that it has updated is not below the parents any more.
 func detachSQL(s *graph.Source, parents []rowkey.Key, limit int64) string {
 	return "UPDATE " + graph.Dive + s.From + s.Index + " SET " + setNull(s) + " WHERE " + s.When + s.Columns.In("", parents) + " LIMIT " + strconv.FormatInt(limit, 10)
 }

@@ -49,10 +49,9 @@ type loopRow struct {
 	key rowkey.Key
 }
 
-// walk goes through what is below the rows, depth first, as one pass sees it: the children
-// that are not leaves, and everything below them. They are collected in
-// post-order, so that several levels are deleted by one batch. Leaves go with their
-// parents. What moves meanwhile, or appears, is left for the next pass.
+// walk goes through what is below the rows, depth first, as one pass sees it: the children that are not
+// leaves, and everything below them. They are collected in post-order, so that several levels are deleted by
+// one batch. Leaves go with their parents. What moves meanwhile, or appears, is left for the next pass.
 func (p *pass) walk(ctx context.Context, n *graph.Node, rows []graph.Row) error {
 	for _, e := range n.Edges {
 		if p.check.goUnread(e) {
@@ -78,10 +77,9 @@ func (p *pass) walkEdge(ctx context.Context, e *graph.Edge, parents []graph.Row)
 	return nil
 }
 
-// children goes, chunk by chunk along the index of the edge, through the children of the
-// parents in one table. It never reads the same rows twice, so it ends whatever others
-// do to them. What is left after the first chunk it reads parent by parent where a chunk
-// of several would be sorted each time.
+// children goes, chunk by chunk along the index of the edge, through the children of the parents in one
+// table. It never reads the same rows twice, so it ends whatever others do to them. What is left after the
+// first chunk it reads parent by parent where a chunk of several would be sorted each time.
 func (p *pass) children(ctx context.Context, s *graph.Source, keys []rowkey.Key) error {
 	after, full, err := p.chunk(ctx, s, keys, nil)
 	if !full || err != nil {
@@ -101,8 +99,7 @@ func (p *pass) children(ctx context.Context, s *graph.Source, keys []rowkey.Key)
 	return nil
 }
 
-// chunk takes the next rows after the place, and says where it ended and whether there may
-// be more.
+// chunk takes the next rows after the place, and says where it ended and whether there may be more.
 func (p *pass) chunk(ctx context.Context, s *graph.Source, keys []rowkey.Key, after rowkey.Place) (next rowkey.Place, full bool, err error) {
 	limit := p.room()
 	rows, next, err := p.read(ctx, s, keys, after, limit)

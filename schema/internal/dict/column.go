@@ -15,10 +15,9 @@ type Column struct {
 	Length, Precision                           int64 // characters or bytes; digits of a second's fraction
 }
 
-// Keyable says whether the toolkit can hold the exact value of such a column in a key,
-// whatever the session's settings: integers, decimals, text, bytes, dates and times
-// without a zone, UUIDs and addresses. Not floating point, TIMESTAMP, BIT, JSON or
-// BLOBs and TEXTs, of which an index holds a prefix only.
+// Keyable says whether the toolkit can hold the exact value of such a column in a key, whatever the session's
+// settings: integers, decimals, text, bytes, dates and times without a zone, UUIDs and addresses. Not
+// floating point, TIMESTAMP, BIT, JSON or BLOBs and TEXTs, of which an index holds a prefix only.
 func (c *Column) Keyable() bool {
 	switch strings.ToLower(c.Data) {
 	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "char", "varchar", "enum", "set",

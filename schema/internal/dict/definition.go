@@ -127,8 +127,7 @@ func (d *Definition) Replace(what *regexp.Regexp, with string) {
 	d.Rest = OutsideQuotes(d.Rest, func(part string) string { return what.ReplaceAllString(part, with) })
 }
 
-// OutsideQuotes applies change to the parts of the text that no quote encloses. There is no
-// backslash in it.
+// OutsideQuotes applies change to the parts of the text that no quote encloses. There is no backslash in it.
 func OutsideQuotes(text string, change func(string) string) string {
 	var b strings.Builder
 	for {

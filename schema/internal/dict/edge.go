@@ -18,8 +18,7 @@ func Conditions(e schema.Edge) map[string]string {
 	return all
 }
 
-// CascadeColumns are the columns of a node that a cascade reads or writes, in lower case,
-// sorted, each once.
+// CascadeColumns are the columns of a node that a cascade reads or writes, in lower case, sorted, each once.
 func CascadeColumns(nodes []schema.Node, n schema.Node) []string {
 	columns := slices.Clone(n.Key)
 	for _, col := range []string{n.Asset, n.Tenant, n.Owner, n.Quota} {

@@ -113,8 +113,7 @@ func (v *verifier) edgeTypes(above schema.Node, e schema.Edge, have *dict.Table)
 	}
 }
 
-// compareLike gives c the other's collation. Where more than that differs, values may be
-// lost.
+// compareLike gives c the other's collation. Where more than that differs, values may be lost.
 func (v *verifier) compareLike(t *dict.Table, c, other *dict.Column) (words, statement string) {
 	def, known := v.definition(t, c)
 	if !known || c.Charset == "" || c.Charset != other.Charset {

@@ -104,8 +104,7 @@ func (v *verifier) modifyFix(r schema.Resource, w WantColumn, t *dict.Table, c *
 	return "", "ALTER TABLE " + ident.Quote(t.Name) + " MODIFY COLUMN " + def.String()
 }
 
-// convert says how a column gets a type to which the server's own conversion may lose
-// something.
+// convert says how a column gets a type to which the server's own conversion may lose something.
 func convert(r schema.Resource, w WantColumn, c *dict.Column) string {
 	switch {
 	case w.Name == r.Label.Key || w.Name == ident.ColStemKey:
@@ -146,8 +145,7 @@ func (v *verifier) pairFix(active, archive *dict.Table, a, b *dict.Column, colla
 	return "make the two the same:", "ALTER TABLE " + ident.Quote(t.Name) + " MODIFY COLUMN " + def.String()
 }
 
-// addLike adds a column to the archive that is as the active table's, if rows can be
-// without a value.
+// addLike adds a column to the archive that is as the active table's, if rows can be without a value.
 func (v *verifier) addLike(active, archive *dict.Table, a *dict.Column) (words, statement string) {
 	words = fmt.Sprintf("add it as %q has it, NULLable first; fill it in every row; then make it %s %s", active.Name, a.Describe(), inStrictMode)
 	def, known := v.definition(active, a)

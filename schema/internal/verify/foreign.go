@@ -65,9 +65,8 @@ func unknownProblem(f dict.ForeignKey) string {
 	return fmt.Sprintf("the plan does not know this foreign key from %q to %q ON DELETE %s ON UPDATE %s; it deletes or changes rows that nobody counts, archives or asks about", f.Table, f.To, f.OnDelete, f.OnUpdate)
 }
 
-// outward looks at a key from the plan to elsewhere. What happens when a row over there goes is
-// no cascade of this plan; but rows of a resource, and rows with an asset, must not
-// go by themselves.
+// outward looks at a key from the plan to elsewhere. What happens when a row over there goes is no cascade of
+// this plan; but rows of a resource, and rows with an asset, must not go by themselves.
 func (v *verifier) outward(from schema.Node, f dict.ForeignKey) {
 	switch {
 	case f.OnlyRestricts(), !from.Managed && from.Asset == "", !from.Managed && dict.Restricts(f.OnDelete):

@@ -87,8 +87,7 @@ func (v *verifier) verify(plan schema.Plan) {
 	slices.SortStableFunc(v.findings, v.byTable(nodes))
 }
 
-// byTable orders differences by their tables, in the order of the plan; the toolkit's
-// and others are last.
+// byTable orders differences by their tables, in the order of the plan; the toolkit's and others are last.
 func (v *verifier) byTable(nodes []schema.Node) func(a, b Finding) int {
 	rank := map[string]int{}
 	for _, n := range nodes {
@@ -118,8 +117,7 @@ func (v *verifier) resource(r schema.Resource) {
 	}
 }
 
-// table says what is wrong with the table itself, and returns it unless it is
-// missing.
+// table says what is wrong with the table itself, and returns it unless it is missing.
 func (v *verifier) table(name, create string) *dict.Table {
 	have := v.found.Table(name)
 	switch {
@@ -144,8 +142,7 @@ func (v *verifier) triggers(have *dict.Table) {
 	}
 }
 
-// probe asks the server whether tables that are not shown are not there, or not for this
-// user.
+// probe asks the server whether tables that are not shown are not there, or not for this user.
 func (s *seen) probe(ctx context.Context, db onerow.DB, plan schema.Plan) error {
 	var names []string
 	for _, n := range plan.Nodes() {

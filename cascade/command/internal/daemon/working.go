@@ -38,8 +38,7 @@ func (w *Working) trashKind() []ownrows.Kind {
 	}}}
 }
 
-// Connections of a worker: for each job it works, and for its throttles, its sign of life
-// and the page.
+// Connections of a worker: for each job it works, and for its throttles, its sign of life and the page.
 const (
 	connsPerJob = 2
 	otherConns  = 6

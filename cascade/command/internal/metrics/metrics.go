@@ -24,8 +24,7 @@ import (
 	"github.com/onerow/onerow/cascade/prommetrics"
 )
 
-// Metrics are this process's, in a registry of their own: nothing that a library
-// registers by itself gets in.
+// Metrics are this process's, in a registry of their own: nothing that a library registers by itself gets in.
 type Metrics struct {
 	*prommetrics.Metrics
 	registry *prometheus.Registry
@@ -82,9 +81,8 @@ const MeasureEvery = time.Second
 // measureTimeout is what a scrape may take of the database's time.
 const measureTimeout = 3 * time.Second
 
-// Handler measures the queue and answers with everything. While the database does not
-// answer, the counts of the process are still told, and the old figures of the queue with
-// the time they are from.
+// Handler measures the queue and answers with everything. While the database does not answer, the counts of
+// the process are still told, and the old figures of the queue with the time they are from.
 func (m *Metrics) Handler(db *sql.DB, log *slog.Logger) http.Handler {
 	serve := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4,

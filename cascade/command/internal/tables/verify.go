@@ -96,8 +96,7 @@ func planSize(plan schema.Plan) string {
 	return size
 }
 
-// printAccess prints what the worker needs, as far as it was proved, and what this
-// user may not be shown.
+// printAccess prints what the worker needs, as far as it was proved, and what this user may not be shown.
 func printAccess(a *shell.App, access live.Access, lacks map[string]bool) error {
 	lacks["onerow_goose_version"] = lacks["onerow_job"] // made together; a right that the database gives says nothing
 	for _, d := range access.Missing {
