@@ -1,0 +1,40 @@
+package cascade
+
+import (
+	"testing"
+
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+// TestMadeThen: a root that was made in the microsecond in which its deletion was logged is the one that was
+// deleted.
+func TestMadeThen(t *testing.T) {
+	db := openForest(t)
+	project(t, db, 1)
+	job := condemnFrom(t, db, 1, 0, queue.FromOperator)
+	dbtest.Exec(t, db, "UPDATE project SET created_at = (SELECT requested_at FROM onerow_deletion)")
+	drain(t, worker(t, db, Config{MaxFailures: 1}))
+	if got := get(t, db, job.ID); got.State != queue.Done {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestSkippedStaysNoted: where a job is done although rows were parked, for somebody else has deleted them, the
+// operator's decisions stay on record, and other jobs' rows stay parked.
+func TestSkippedStaysNoted(t *testing.T) {
+	db := openForest(t)
+	project(t, db, 1)
+	other, rows := leftovers(t, db, 2, "7")
+	job := condemnFrom(t, db, 1, 0, queue.FromOperator)
+	parkRows(t, db, job.ID, "note", "1", "2")                                  // which are gone
+	dbtest.Exec(t, db, "UPDATE onerow_job SET token = 1 WHERE id = ?", job.ID) // by an earlier attempt
+	dbtest.Exec(t, db, "UPDATE onerow_parked SET state = 'skipped' WHERE job_id = ? AND row_key = '2'", job.ID)
+	drain(t, worker(t, db, Config{MaxFailures: 1}))
+	if got := get(t, db, job.ID); got.State != queue.Done || got.Skipped != 1 || got.Parked != 0 {
+		t.Errorf("%+v", got)
+	}
+	if got := get(t, db, other.ID); got.Parked != int64(len(rows)) {
+		t.Errorf("the other job: %+v", got)
+	}
+}
