@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade/recover"
+	"github.com/onerow/onerow/repo"
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
+)
+
+// comments are below a post and below each other, and refer to the one that they answer.
+var comments = schema.Plan{Tables: []schema.Table{
+	{Name: "post", Key: []string{"id"}},
+	{Name: "comment", Key: []string{"id"}, Parents: []schema.Edge{
+		{Table: "post", Columns: []string{"post_id"}},
+		{Table: "comment", Columns: []string{"parent_id"}},
+		{Table: "comment", Columns: []string{"in_reply_to"}, OnDelete: schema.OnDeleteDetach},
+	}},
+}}
+
+var commentRows = []string{
+	"CREATE TABLE post (id INT PRIMARY KEY) ENGINE=InnoDB",
+	`CREATE TABLE comment (id INT PRIMARY KEY, post_id INT NOT NULL, parent_id INT NULL, in_reply_to INT NULL, KEY post_id (post_id), KEY parent_id (parent_id), KEY in_reply_to (in_reply_to),
+FOREIGN KEY (post_id) REFERENCES post (id) ON DELETE CASCADE, FOREIGN KEY (parent_id) REFERENCES comment (id) ON DELETE CASCADE,
+FOREIGN KEY (in_reply_to) REFERENCES comment (id) ON DELETE SET NULL) ENGINE=InnoDB`,
+	"INSERT INTO post VALUES (1), (2)",
+	"INSERT INTO comment VALUES (1, 1, NULL, NULL)",
+}
+
+// replies deletes a post whose comments answer each other in a chain of forty, one of them from below another
+// post.
+func replies(ctx context.Context, s *scene) error {
+	if err := s.plant(ctx, comments, commentRows...); err != nil {
+		return err
+	}
+	for id := 2; id <= 40; id++ {
+		if _, err := s.plain.ExecContext(ctx, "INSERT INTO comment VALUES (?, 1, 1, ?)", id, id-1); err != nil {
+			return err
+		}
+	}
+	if err := s.exec(ctx, "INSERT INTO comment VALUES (100, 2, NULL, NULL), (101, 2, 100, 40)"); err != nil {
+		return err
+	}
+	tx, err := s.plain.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	_, plain := tx.ExecContext(ctx, "DELETE FROM post WHERE id = 1")
+	s.byHand = fmt.Sprintf("DELETE FROM post: error %d", number(plain))
+	if err := first(tx.Rollback(), live.Verify(ctx, s.db, comments)); err != nil {
+		return err
+	}
+	job, err := queue.Enqueue(ctx, s.db, queue.Deletion{Resource: "post", ResourceID: key(1)})
+	if err := first(err, s.drain(ctx, comments)); err != nil {
+		return err
+	}
+	job, err = queue.Get(ctx, s.db, job.ID)
+	return first(err,
+		unless(job.State == queue.Done && job.Failures == 0 && job.DeletedRows == 40 && job.DetachedRows == 1, "%+v", job),
+		s.want(ctx, 0, "SELECT COUNT(*) FROM post WHERE id = 1"), s.want(ctx, 0, "SELECT COUNT(*) FROM comment WHERE post_id = 1"),
+		s.want(ctx, 1, "SELECT COUNT(*) FROM comment WHERE id = 101 AND parent_id = 100 AND in_reply_to IS NULL"))
+}
+
+// teams have members who stay when the team goes.
+var teams = schema.Plan{Trash: schema.Age(24 * time.Hour), Tables: []schema.Table{
+	{Name: "team", Key: []string{"id"}},
+	{Name: "member", Key: []string{"id"}, Parents: []schema.Edge{{Table: "team", Columns: []string{"team_id"}, OnDelete: schema.OnDeleteDetach}}},
+}}
+
+// reattached deletes a team, lets a member join another, and brings the team back.
+func reattached(ctx context.Context, s *scene) error {
+	err := s.plant(ctx, teams, "CREATE TABLE team (id INT PRIMARY KEY) ENGINE=InnoDB",
+		"CREATE TABLE member (id INT PRIMARY KEY, team_id INT NULL, KEY team_id (team_id), FOREIGN KEY (team_id) REFERENCES team (id)) ENGINE=InnoDB",
+		"INSERT INTO team VALUES (1), (2)", "INSERT INTO member VALUES (1, 1), (2, 1), (3, 1), (4, 2), (5, NULL)")
+	if err != nil {
+		return err
+	}
+	job, err := queue.Enqueue(ctx, s.db, queue.Deletion{Resource: "team", ResourceID: key(1)})
+	if err := first(err, s.drain(ctx, teams), s.want(ctx, 4, "SELECT COUNT(*) FROM member WHERE team_id IS NULL"),
+		s.exec(ctx, "UPDATE member SET team_id = 2 WHERE id = 3")); err != nil {
+		return err
+	}
+	_, p, err := recover.Job(ctx, s.db, teams, job.ID, recover.Options{})
+	return first(err, unless(p.References == 2 && p.Changed == 1, "%+v", p),
+		s.want(ctx, 1, "SELECT COUNT(*) FROM team WHERE id = 1"), s.want(ctx, 2, "SELECT COUNT(*) FROM member WHERE team_id = 1 AND id IN (1, 2)"),
+		s.want(ctx, 2, "SELECT COUNT(*) FROM member WHERE team_id = 2 AND id IN (3, 4)"), s.want(ctx, 1, "SELECT COUNT(*) FROM member WHERE team_id IS NULL"))
+}
+
+// reused gives the id of a deleted row again, as a server does that has lost its counter, before the worker
+// came: once behind a Verify, once without.
+func reused(ctx context.Context, s *scene) error {
+	rows, err := s.projects(ctx, 2)
+	if err != nil {
+		return err
+	}
+	if _, err := rows.Delete(ctx, s.db, 2); err != nil {
+		return err
+	}
+	fallBack := "ALTER TABLE project AUTO_INCREMENT = 1" // the server takes the highest id and one
+	if err := s.exec(ctx, fallBack); err != nil {
+		return err
+	}
+	var e *live.VerifyError
+	if err := live.Verify(ctx, s.db, projectPlan); !errors.As(err, &e) || len(e.Differences) != 1 || e.Differences[0].SQL == "" {
+		return fmt.Errorf("the start of a program is not refused: %w", err)
+	}
+	if err := s.exec(ctx, e.Differences[0].SQL); err != nil {
+		return err
+	}
+	fresh, err := rows.Create(ctx, s.db, project{UserID: 7, Name: "fresh"})
+	if err := first(err, unless(fresh.Row.ID > 2, "the id %d was given again", fresh.Row.ID), s.drain(ctx, projectPlan),
+		s.want(ctx, 0, "SELECT COUNT(*) FROM screen WHERE project_id <> 1"), s.want(ctx, 2, "SELECT COUNT(*) FROM project")); err != nil {
+		return err
+	}
+	return reusedUnseen(ctx, s, rows, fresh.Row.ID, fallBack)
+}
+
+// reusedUnseen is the same where no program has started since: the new row stays.
+func reusedUnseen(ctx context.Context, s *scene, rows *repo.Repo[project], id int64, fallBack string) error {
+	deleted, err := rows.Delete(ctx, s.db, id)
+	if err := first(err, s.exec(ctx, fallBack)); err != nil {
+		return err
+	}
+	next, err := rows.Create(ctx, s.db, project{UserID: 7, Name: "next"})
+	if err != nil || next.Row.ID > id {
+		return fmt.Errorf("the id %d was not given again, but %d: %w", id, next.Row.ID, err)
+	}
+	for range 5 { // up to the id of the job
+		if err == nil && next.Row.ID < id {
+			next, err = rows.Create(ctx, s.db, project{UserID: 7, Name: fmt.Sprint("next to ", next.Row.ID)})
+		}
+	}
+	if err := first(err, unless(next.Row.ID == id, "%d, and not %d", next.Row.ID, id), s.drain(ctx, projectPlan)); err != nil {
+		return err
+	}
+	job, err := queue.Get(ctx, s.db, deleted.JobID)
+	if err != nil {
+		return err
+	}
+	kept, err := rows.Get(ctx, s.db, id)
+	return first(err, unless(kept.Name == next.Row.Name && job.State == queue.Dead, "the new row is %+v, the job %s: %s", kept, job.State, job.LastError))
+}
