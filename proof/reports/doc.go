@@ -13,8 +13,8 @@
 //	              │                                                         └─ error ► FALLS, exit code 1
 //	              └─ by hand, where that is cheap: the server shows the fault
 //
-// Where a line ends with "by hand", the fault was first shown on this server without the library, so that the
-// scene is known to be one. A report can hold only in a part; then its sentence says which.
+// Where a line ends with "by hand", the fault was first tried on this server without the library, so that the
+// scene is known to be one. A report can hold in a part only; then its line says "but", and what does not.
 //
 // The exit codes are 0: all hold; 1: one falls, or the run itself failed (go run adds a line of its own).
 //

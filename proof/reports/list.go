@@ -34,7 +34,7 @@ var reports = []report{
 	{name: "reattached", source: github + "makinacorpus/django-safedelete/issues/244", run: reattached,
 		met: "A soft deletion set the references of rows that stay to NULL. When the row came back nobody knew which rows had referred to it."},
 	{name: "reused-id", source: github + "mterwill/office-hours-help-queue/issues/34", run: reused,
-		but: "where no program starts between the loss of the counter and the next row, that row stays, and finds what was below the old one",
+		but: "in a part: a row that is gone for good, before its worker came, is not seen by Verify: the new row stays, and so does what was below the old one",
 		met: "The newest course was deleted, what was below it was not yet, and the server restarted and gave its id again. The next course had the staff and the queue of the old one."},
 	{name: "retained", source: github + "langgenius/dify/issues/40998", run: retained,
 		met: "What was too old was decided by the host's local time, and the column held UTC. So rows were deleted hours too early or too late, without an error."},

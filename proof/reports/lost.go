@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
@@ -24,59 +26,88 @@ type line struct {
 	UserID int64 `db:"user_id"`
 }
 
-// answersLost makes rows and effects behind a proxy that ends connections anywhere, behind a COMMIT among them,
-// and calls again until there is an answer.
+// answersLost makes rows and effects behind a proxy that loses the answer to each second COMMIT, and calls again
+// until there is an answer.
 func answersLost(ctx context.Context, s *scene) (err error) {
-	if err := s.plant(ctx, lines, "CREATE TABLE paid (id BIGINT AUTO_INCREMENT PRIMARY KEY)"); err != nil {
+	if err := s.plant(ctx, lines, "CREATE TABLE paid (id BIGINT AUTO_INCREMENT PRIMARY KEY)", "CREATE TABLE plain (id BIGINT AUTO_INCREMENT PRIMARY KEY)"); err != nil {
 		return err
 	}
-	addr := s.server.Config("").Addr
-	cutter, err := fuzz.NewCutter(addr, rand.New(rand.NewPCG(1652, 1)), 4000) //nolint:gosec // not a secret
+	proxy, err := newDeaf(s.server.Config("").Addr, "COMMIT", "INSERT INTO plain VALUES ()")
 	if err != nil {
 		return err
 	}
-	db, err := s.poolAt(cutter.Addr(), "")
+	defer func() { err = errors.Join(err, proxy.close()) }()
+	const n = 40
+	byHand, err := s.plainly(ctx, proxy.addr(), n)
 	if err != nil {
-		return errors.Join(err, cutter.Close())
+		return fmt.Errorf("by hand: %w", err)
 	}
-	defer func() { fuzz.Close(db); err = errors.Join(err, cutter.Close()) }()
+	before := proxy.lost.Load()
+	db, err := s.poolAt(proxy.addr(), "")
+	if err != nil {
+		return err
+	}
+	defer fuzz.Close(db)
+	if err := answersOnce(ctx, db, n); err != nil {
+		return err
+	}
+	lost := proxy.lost.Load() - before
+	s.note = fmt.Sprintf("by hand: %d rows for %d; here %d answers were lost", byHand, n, lost)
+	return first(unless(lost >= n && byHand > n, "%s: that shows nothing", s.note), s.want(ctx, n, "SELECT COUNT(*) FROM line"), s.want(ctx, n, "SELECT COUNT(*) FROM paid"))
+}
+
+// plainly inserts n rows with the plain driver, each until there is no error, and returns how many there are.
+func (s *scene) plainly(ctx context.Context, addr string, n int) (rows int, err error) {
+	cfg := s.server.Config(s.database)
+	cfg.Net, cfg.Addr = "tcp", addr
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return 0, err
+	}
+	db := sql.OpenDB(connector)
+	defer fuzz.Close(db)
+	for range n {
+		if err := untilAnswered(ctx, func() error {
+			_, err := db.ExecContext(ctx, "INSERT INTO plain VALUES ()")
+			return err
+		}); err != nil {
+			return 0, err
+		}
+	}
+	err = s.plain.QueryRowContext(ctx, "SELECT COUNT(*) FROM plain").Scan(&rows)
+	return rows, err
+}
+
+// answersOnce makes n rows and n effects.
+func answersOnce(ctx context.Context, db *sql.DB, n int) error {
 	keys, err := idempotency.New(idempotency.Config{})
 	if err != nil {
 		return err
 	}
 	rows, err := repo.New[line](lines, "line")
-	if err != nil {
-		return err
-	}
-	const n = 60
-	calls := 0
-	for i := range n {
+	for i := 0; err == nil && i < n; i++ {
 		id := fmt.Sprint("request ", i)
-		if err := untilAnswered(ctx, &calls, func() error {
+		err = untilAnswered(ctx, func() error {
 			_, err := rows.Create(ctx, db, line{UserID: 7}, repo.RequestID(id))
 			return err
-		}); err != nil {
-			return err
+		})
+		if err != nil {
+			break
 		}
-		if err := untilAnswered(ctx, &calls, func() error {
+		err = untilAnswered(ctx, func() error {
 			_, err := idempotency.Do(ctx, db, keys, idempotency.Key{Operation: "pay", ID: id}, func(ctx context.Context, tx *onerow.Tx) (int, error) {
 				_, err := tx.ExecContext(ctx, "INSERT INTO paid VALUES ()")
 				return i, err
 			})
 			return err
-		}); err != nil {
-			return err
-		}
+		})
 	}
-	cuts := cutter.Cuts.Load()
-	s.byHand = fmt.Sprintf("%d cuts met %d calls", cuts, calls)
-	return first(unless(cuts > n/4, "only %d cuts", cuts), s.want(ctx, n, "SELECT COUNT(*) FROM line"), s.want(ctx, n, "SELECT COUNT(*) FROM paid"))
+	return err
 }
 
 // untilAnswered calls until there is no error, at most fifty times.
-func untilAnswered(ctx context.Context, calls *int, call func() error) (err error) {
+func untilAnswered(ctx context.Context, call func() error) (err error) {
 	for range 50 {
-		*calls++
 		if err = call(); err == nil || ctx.Err() != nil {
 			return err
 		}
@@ -99,7 +130,7 @@ func halfMigrated(ctx context.Context, s *scene) error {
 			return fmt.Errorf("cut off %d times: %w", cut, err)
 		}
 	}
-	s.byHand = fmt.Sprintf("cut off %d times", cut)
+	s.note = fmt.Sprintf("cut off %d times", cut)
 	status, err := migrations.Status(ctx, s.db)
 	if err != nil {
 		return err
@@ -110,7 +141,7 @@ func halfMigrated(ctx context.Context, s *scene) error {
 		}
 	}
 	_, err = s.plain.ExecContext(ctx, "DELETE FROM "+migrations.TableName+" WHERE version_id = ?", status[len(status)-1].Version) //nolint:gosec // its own table
-	return first(err, unless(cut >= 3, "cut off only %d times", cut), migrations.Up(ctx, s.db), live.Verify(ctx, s.db, schema.Plan{}),
+	return first(err, unless(cut >= 3, "cut off only %d times", cut), migrations.Up(ctx, s.db), s.exec(ctx, lines.DDL()...), live.Verify(ctx, s.db, lines),
 		s.want(ctx, 1, "SELECT COUNT(*) FROM "+migrations.TableName+" WHERE version_id = ?", status[len(status)-1].Version))
 }
 

@@ -106,7 +106,7 @@ func try(ctx context.Context, server *devdb.Server, r report) (note string, err 
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	err = guarded(ctx, s, r)
-	return s.byHand, err
+	return s.note, err
 }
 
 // guarded takes a panic for an error, so that the other reports are run.
@@ -129,7 +129,7 @@ func (r report) verdict(note string, err error) string {
 		text = "FALLS: " + err.Error()
 	}
 	if note != "" {
-		text += "; by hand: " + note
+		text += "; " + note
 	}
 	return text
 }

@@ -88,7 +88,7 @@ func alike(ctx context.Context, s *scene) error {
 		return err
 	}
 	if err := s.exec(ctx, "INSERT INTO plain VALUES ('💥')"); err != nil {
-		s.byHand = fmt.Sprintf("error %d for the second emoji", number(err))
+		s.note = fmt.Sprintf("by hand: error %d for the second emoji", number(err))
 	}
 	rows, err := repo.New[seat](seats, "seat")
 	if err != nil {
@@ -169,7 +169,7 @@ func deletedTwice(ctx context.Context, s *scene) error {
 		return err
 	}
 	_, err := s.plain.ExecContext(ctx, "UPDATE counter SET n = n - 1")
-	s.byHand = fmt.Sprintf("error %d below zero", number(err))
+	s.note = fmt.Sprintf("by hand: error %d below zero", number(err))
 	const most = 10
 	rule, err := limit.New(reviews, "review", quota.Fixed(most))
 	if err != nil {
@@ -179,19 +179,22 @@ func deletedTwice(ctx context.Context, s *scene) error {
 	if err != nil {
 		return err
 	}
+	var ids []int64 // not from 1 on: what is taken back has burned some
 	for range 5 {
-		if _, err := rows.Create(ctx, s.db, review{UserID: 7}); err != nil {
+		made, err := rows.Create(ctx, s.db, review{UserID: 7})
+		if err != nil {
 			return err
 		}
+		ids = append(ids, made.Row.ID)
 	}
 	errs := together(24, func(i int) (err error) {
 		switch i % 3 {
 		case 0:
-			_, err = rows.Archive(ctx, s.db, 1)
+			_, err = rows.Archive(ctx, s.db, ids[0])
 		case 1:
-			_, err = rows.Delete(ctx, s.db, 2)
+			_, err = rows.Delete(ctx, s.db, ids[1])
 		default:
-			_, err = rows.Delete(ctx, s.db, 1)
+			_, err = rows.Delete(ctx, s.db, ids[0])
 		}
 		if errors.Is(err, onerow.ErrNotFound) {
 			return nil // an Archive of what somebody has deleted

@@ -184,8 +184,8 @@ func laterCommit(ctx context.Context, s *scene) error {
 	if err := first(err, s.drain(ctx, projectPlan), s.want(ctx, 2, "SELECT COUNT(*) FROM screen")); err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
-	s.byHand = fmt.Sprintf("job %d committed behind job %d", lower.JobID, higher.JobID)
-	if err := first(tx.Commit(), unless(lower.JobID < higher.JobID, "%s", s.byHand), s.drain(ctx, projectPlan)); err != nil {
+	s.note = fmt.Sprintf("job %d committed behind job %d", lower.JobID, higher.JobID)
+	if err := first(tx.Commit(), unless(lower.JobID < higher.JobID, "%s", s.note), s.drain(ctx, projectPlan)); err != nil {
 		return err
 	}
 	return s.want(ctx, 0, "SELECT (SELECT COUNT(*) FROM project) + (SELECT COUNT(*) FROM screen)")

@@ -34,8 +34,8 @@ func TestLine(t *testing.T) {
 		err  error
 		want string
 	}{
-		{nil, "holds, but x; by hand: 2 rows"},
-		{errors.New("2 rows, and not 1"), "FALLS: 2 rows, and not 1; by hand: 2 rows"},
+		{nil, "holds, but x; 2 rows"},
+		{errors.New("2 rows, and not 1"), "FALLS: 2 rows, and not 1; 2 rows"},
 	} {
 		if got := (report{but: "x"}).verdict("2 rows", c.err); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

@@ -26,7 +26,7 @@ type scene struct {
 	db       *sql.DB // of pool.Open
 	plain    *sql.DB // nothing of the library guards it
 	pools    []*sql.DB
-	byHand   string // what was shown without the library
+	note     string // what was shown on the way, as by hand
 }
 
 func open(ctx context.Context, server *devdb.Server, database string) (*scene, error) {

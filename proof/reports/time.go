@@ -103,7 +103,7 @@ FOREIGN KEY (parent_id) REFERENCES run (id)) ENGINE=InnoDB`,
 		return err
 	}
 	_, err := s.plain.ExecContext(ctx, "DELETE FROM run WHERE ended_at < UTC_TIMESTAMP() - INTERVAL 2 DAY ORDER BY id")
-	s.byHand = fmt.Sprintf("DELETE by age: error %d", number(err))
+	s.note = fmt.Sprintf("by hand: error %d of a DELETE by age", number(err))
 	worker, err := cascade.NewWorker(s.db, runs, cascade.Config{Poll: 20 * time.Millisecond})
 	if err := first(err, live.Verify(ctx, s.db, runs)); err != nil {
 		return err
