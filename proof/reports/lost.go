@@ -37,7 +37,7 @@ func answersLost(ctx context.Context, s *scene) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, proxy.close()) }()
-	const n = 40
+	const n = 20
 	byHand, err := s.plainly(ctx, proxy.addr(), n)
 	if err != nil {
 		return fmt.Errorf("by hand: %w", err)
