@@ -60,7 +60,7 @@ func (s *scene) projects(ctx context.Context, n int) (*repo.Repo[project], error
 
 // tenWorkers has ten workers take jobs while four callers queue more.
 func tenWorkers(ctx context.Context, s *scene) error {
-	const jobs = 200
+	const jobs = 120
 	rows, err := s.projects(ctx, jobs)
 	if err != nil {
 		return err

@@ -159,7 +159,7 @@ func sameInstant(ctx context.Context, s *scene) error {
 	}
 	key := idempotency.Key{Operation: "schedule", ID: "7"}
 	var old []idempotency.Claim
-	for i := range 60 {
+	for i := range 24 {
 		claim, out, err := idempotency.Begin[string](ctx, s.db, keys, key, idempotency.Options{Lease: time.Millisecond})
 		if err != nil || out != nil {
 			return fmt.Errorf("claim %d: %w, %v", i, err, out)
@@ -167,7 +167,7 @@ func sameInstant(ctx context.Context, s *scene) error {
 		if len(old) > 0 && claim.Token <= old[len(old)-1].Token {
 			return fmt.Errorf("token %d behind %d", claim.Token, old[len(old)-1].Token)
 		}
-		for _, stale := range old[max(len(old)-3, 0):] {
+		for _, stale := range old[max(len(old)-2, 0):] {
 			for what, err := range map[string]error{
 				"Complete": keys.Complete(ctx, s.db, stale, "stale"),
 				"Extend":   keys.Extend(ctx, s.db, stale, idempotency.Options{Lease: time.Hour}),
