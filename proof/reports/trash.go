@@ -143,6 +143,7 @@ func reusedUnseen(ctx context.Context, s *scene, rows *repo.Repo[project]) error
 	if err := first(err, s.exec(ctx, fallBack)); err != nil {
 		return err
 	}
+	refused := live.Verify(ctx, s.db, projectPlan) != nil
 	next, err := rows.Create(ctx, s.db, project{UserID: 7, Name: "next"})
 	if err := first(err, unless(next.Row.ID == 1, "the id %d, and not 1", next.Row.ID), s.drain(ctx, projectPlan)); err != nil {
 		return err
@@ -154,6 +155,6 @@ func reusedUnseen(ctx context.Context, s *scene, rows *repo.Repo[project]) error
 	}
 	var inherited int64
 	err = s.plain.QueryRowContext(ctx, "SELECT COUNT(*) FROM screen WHERE project_id = 1").Scan(&inherited)
-	s.note = fmt.Sprintf("the new row found %d rows below it", inherited)
+	s.note = fmt.Sprintf("a start was refused: %t, the new row found %d rows below it", refused, inherited)
 	return err
 }
