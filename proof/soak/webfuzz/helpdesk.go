@@ -1,12 +1,9 @@
 package webfuzz
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -37,52 +34,6 @@ type ticket struct {
 type attachment struct {
 	ticket, name string
 	text         []byte
-}
-
-// victims are the ids that are everybody's target.
-type victims struct {
-	mu                   sync.Mutex
-	tickets, attachments map[string]int // whose
-}
-
-func (v *victims) add(of map[string]int, id string, tenant int) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	of[id] = tenant
-}
-
-// drop takes back ids that nobody has any more.
-func (v *victims) drop(of map[string]int, ids ...string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for _, id := range ids {
-		delete(of, id)
-	}
-}
-
-// has says whether somebody still has the id.
-func (v *victims) has(of map[string]int, id string) bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	_, has := of[id]
-	return has
-}
-
-// foreign draws an id of another tenant's; "" if there is none.
-func (v *victims) foreign(r *rand.Rand, of map[string]int, tenant int) string {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	var all []string
-	for id, whose := range of {
-		if whose != tenant {
-			all = append(all, id)
-		}
-	}
-	if len(all) == 0 {
-		return ""
-	}
-	slices.Sort(all)
-	return pick(r, all)
 }
 
 func newDesk(ctx context.Context, w *world, to *program, n int) (*desk, error) {
@@ -293,51 +244,4 @@ func (d *desk) remove(ctx context.Context) {
 	default:
 		d.c.broken(brokenTaken, "%d: %s", a.status, d.c.curl(q))
 	}
-}
-
-var errEnd = errors.New("the end of what is sent")
-
-// counted counts what of an endless body is taken.
-type counted struct {
-	begin io.Reader
-	n     int64
-	most  int64
-	fill  byte
-}
-
-func (c *counted) Read(p []byte) (int, error) {
-	if n, err := c.begin.Read(p); err == nil {
-		return n, nil
-	}
-	if c.n > c.most {
-		return 0, errEnd
-	}
-	for i := range p {
-		p[i] = c.fill
-	}
-	c.n += int64(len(p))
-	return len(p), nil
-}
-
-// What is sent of a body without an end, and what of it may lie in buffers when it is refused; the largest
-// attachment has 10 MiB.
-const (
-	mostSent   = 96 << 20
-	mostBuffer = 40 << 20
-)
-
-// endless sends a form whose file does not end to where a file of 10 MiB may go.
-func (d *desk) endless(ctx context.Context) {
-	id, t := d.some()
-	if t == nil || t.state != "active" {
-		return
-	}
-	d.once.Do(func() {
-		body := &counted{begin: bytes.NewReader([]byte("--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"x\"\r\n\r\n")), most: mostSent}
-		q := request{method: http.MethodPut, path: d.at(id) + "/attachments/" + uuid(d.r), stream: body, header: http.Header{"Content-Type": {"multipart/form-data; boundary=b"}}}
-		_, _ = d.c.do(ctx, q) //nolint:errcheck // it ends in the middle
-		if body.n > mostBuffer {
-			d.c.broken(brokenTaken, "%d MiB and more of a body without an end: %s", body.n>>20, d.c.curl(q))
-		}
-	})
 }

@@ -69,7 +69,8 @@ func (o *customer) item() string {
 	return body[:min(len(body), 199+o.r.IntN(3))]
 }
 
-// order sends a new order, or one under a key that was used, at once and again. Both customers use the same keys.
+// order sends a new order, or one under a key that was used, at once and again. Both customers use the same
+// keys.
 func (o *customer) order(ctx context.Context) {
 	key, amount := fmt.Sprint("k", o.r.IntN(1000)), 1+o.r.Int64N(1000)
 	fields := url.Values{"item": {o.item()}, "amount": {fmt.Sprint(amount)}, "card": {pick(o.r, []string{"ok", "ok", "declined"})}}

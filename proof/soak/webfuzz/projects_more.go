@@ -168,8 +168,17 @@ func (t *tenant) moveScreen(ctx context.Context) {
 	}
 }
 
-// lists asks for pages with sizes, cursors and searches that no list has returned.
+// lists asks for pages with sizes, cursors and searches that no list has returned, or the list of another user.
 func (t *tenant) lists(ctx context.Context) {
+	cursor := ""
+	t.cursors.Range(func(c, _ any) bool { cursor = c.(string); return t.r.IntN(4) > 0 }) //nolint:errcheck,forcetypeassert // texts only
+	var page struct{ Next string }
+	for _, path := range []string{"/api" + t.path("/projects?limit=1&cursor=%s", url.QueryEscape(cursor)), "/api" + t.path("/projects?limit=%d", 1+t.r.IntN(3))} {
+		a := t.c.send(ctx, t.mark, request{method: http.MethodGet, path: path})
+		if err := json.Unmarshal(a.body, &page); err == nil && page.Next != "" {
+			t.cursors.Store(page.Next, true)
+		}
+	}
 	for _, path := range []string{"/api" + t.path("/projects"), t.path("")} {
 		t.c.send(ctx, t.mark, request{method: http.MethodGet, path: path + query(t.r, "limit", "cursor", "state", "job")})
 	}

@@ -131,11 +131,11 @@ func (s slow) run(ctx context.Context, w *world) {
 	}
 }
 
-// slowClients are those for which the run is long enough.
-func (w *world) slowClients() (all []slow) {
+// slowClients are those for which the load is long enough.
+func (w *world) slowClients(long time.Duration) (all []slow) {
 	const margin = 4 * time.Second
 	add := func(to *program, what, begin, drip string, most time.Duration) {
-		if to != nil && most+margin < w.Length {
+		if to != nil && most+margin < long {
 			all = append(all, slow{to, what, begin, drip, most + margin})
 		}
 	}
