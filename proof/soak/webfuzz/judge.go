@@ -134,6 +134,27 @@ func (w *world) judgeProjects(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// asUUID shows a column of 16 bytes as the answers do.
+func asUUID(column string) string {
+	return "LOWER(INSERT(INSERT(INSERT(INSERT(HEX(" + column + "), 9, 0, '-'), 14, 0, '-'), 19, 0, '-'), 24, 0, '-'))"
+}
+
+// judgeFiles holds the files that a desk's attachments name against what was sent.
+func (w *world) judgeFiles(ctx context.Context, d *desk) error {
+	query := "SELECT " + asUUID("id") + ", COALESCE(file, '') FROM attachments"
+	names, err := read(ctx, w.dbs["helpdesk"], query+" UNION ALL "+query+"_archive")
+	if err != nil {
+		return err
+	}
+	for id, a := range d.attachments {
+		text, err := os.ReadFile(filepath.Join(w.dir, "helpdesk-data", filepath.Base(names[id])))
+		if err != nil || !bytes.Equal(text, a.text) {
+			w.found.Add(brokenFile, "tenant %d, attachment %s, file %q: %.100q, not %.100q, %v", d.tenant, id, names[id], text, a.text, err)
+		}
+	}
+	return nil
+}
+
 func (w *world) judgeDesks(ctx context.Context) error {
 	db, errs := w.dbs["helpdesk"], []error{}
 	for _, d := range w.desks {
@@ -150,28 +171,21 @@ func (w *world) judgeDesks(ctx context.Context) error {
 		}
 		for id, a := range d.attachments {
 			files[id] = fmt.Sprintf("%s %d %s", a.ticket, len(a.text), a.name)
-			path := filepath.Join(w.dir, "helpdesk-data", id)
-			text, err := os.ReadFile(path) //nolint:gosec // an id of ours
-			if err != nil || !bytes.Equal(text, a.text) {
-				w.found.Add(brokenFile, "tenant %d, %s: %.100q, not %.100q, %v", d.tenant, id, text, a.text, err)
-			}
 		}
+		errs = append(errs, w.judgeFiles(ctx, d))
 		ours := " AND subject LIKE '" + d.mark + "%'"
 		fresh := "(SELECT id FROM tickets WHERE tenant_id = ?" + ours + " UNION SELECT id FROM tickets_archive WHERE tenant_id = ?" + ours + ")"
-		id := func(column string) string {
-			return "LOWER(INSERT(INSERT(INSERT(INSERT(HEX(" + column + "), 9, 0, '-'), 14, 0, '-'), 19, 0, '-'), 24, 0, '-'))"
-		}
 		row := func(state, table string) string {
-			return "SELECT " + id("id") + ", CONCAT_WS(' ', '" + state + "', status, CONVERT(requester USING utf8mb4), CONVERT(subject USING utf8mb4)) FROM " + table + " WHERE tenant_id = ?" + ours
+			return "SELECT " + asUUID("id") + ", CONCAT_WS(' ', '" + state + "', status, CONVERT(requester USING utf8mb4), CONVERT(subject USING utf8mb4)) FROM " + table + " WHERE tenant_id = ?" + ours
 		}
-		file := "SELECT " + id("id") + ", CONCAT_WS(' ', " + id("ticket_id") + ", bytes, name) FROM attachments"
+		file := "SELECT " + asUUID("id") + ", CONCAT_WS(' ', " + asUUID("ticket_id") + ", bytes, name) FROM attachments"
 		for _, table := range []struct {
 			name, query string
 			n           int
 			want        map[string]string
 		}{
 			{"ticket", row("active", "tickets") + " UNION ALL " + row("archived", "tickets_archive"), 2, tickets},
-			{"message", "SELECT " + id("ticket_id") + ", body FROM messages WHERE ticket_id IN " + fresh + " ORDER BY CAST(body AS BINARY)", 2, messages},
+			{"message", "SELECT " + asUUID("ticket_id") + ", body FROM messages WHERE ticket_id IN " + fresh + " ORDER BY CAST(body AS BINARY)", 2, messages},
 			{"attachment", file + " WHERE ticket_id IN " + fresh + " UNION ALL " + strings.Replace(file, "attachments", "attachments_archive", 1) + " WHERE ticket_id IN " + fresh, 4, files},
 		} {
 			args := make([]any, table.n)
