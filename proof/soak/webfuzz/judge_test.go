@@ -1,6 +1,8 @@
 package webfuzz
 
 import (
+	"bytes"
+	"image/jpeg"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -146,5 +148,14 @@ func TestCurl(t *testing.T) {
 	}
 	if got := shell(strings.Repeat("a", most+1)); !strings.HasSuffix(got, "bytes") {
 		t.Error(got)
+	}
+}
+
+// TestBomb: the picture is one that Go's decoder takes to its end.
+func TestBomb(t *testing.T) {
+	const side = 101
+	picture, err := jpeg.Decode(bytes.NewReader(bomb(side)))
+	if err != nil || picture.Bounds().Dx() != side || picture.Bounds().Dy() != side {
+		t.Errorf("%v", err)
 	}
 }

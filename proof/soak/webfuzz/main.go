@@ -24,6 +24,7 @@ type world struct {
 	*fuzz.Options
 	found      *fuzz.Findings
 	dir        string // of the programs and their files
+	built      string // where the programs are, if they are not built here
 	dbs        map[string]*sql.DB
 	programs   []*program
 	transports []*http.Transport
@@ -39,6 +40,7 @@ type world struct {
 	victims           victims
 	endless           sync.Once
 	endlessShow       sync.Once
+	exploded          sync.Once
 	well              atomic.Bool
 	served, slowEnded atomic.Int64
 }
@@ -47,6 +49,7 @@ type world struct {
 func Main(args []string) int {
 	set := flag.NewFlagSet("web", flag.ExitOnError)
 	w := &world{Options: fuzz.NewOptions(set, 6), dbs: map[string]*sql.DB{}, victims: victims{tickets: map[string]int{}, attachments: map[string]int{}}}
+	set.StringVar(&w.built, "programs", "", "the `folder` of the programs; default: they are built")
 	return fuzz.Main(w.Options, args, func(ctx context.Context, found *fuzz.Findings) error {
 		w.found = found
 		return w.run(ctx)

@@ -43,8 +43,11 @@ type program struct {
 	base usage
 }
 
-// build builds a program of the repository into dir.
-func build(ctx context.Context, dir, path string) (string, error) {
+// build builds a program of the repository into dir, or finds it in a folder where all are built already.
+func build(ctx context.Context, dir, built, path string) (string, error) {
+	if built != "" {
+		return filepath.Join(built, filepath.Base(path)), nil
+	}
 	root, err := os.Getwd() // as checkout.Enter left it
 	if err != nil {
 		return "", fmt.Errorf("soak: %w", err)
@@ -66,6 +69,7 @@ func start(ctx context.Context, name, bin string, env []string, args ...string) 
 	p := &program{name: name, said: make(chan string, 1), ended: make(chan struct{})}
 	p.cmd = exec.Command(bin, args...)                                  //nolint:gosec,noctx // our own; it ends by a signal, see stop
 	p.cmd.Env = append(append(os.Environ(), env...), "GOTRACEBACK=all") // so that SIGQUIT shows all goroutines
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ^C is for the soak, which ends them
 	out, in := io.Pipe()
 	p.cmd.Stdout, p.cmd.Stderr = in, in
 	if err := p.cmd.Start(); err != nil {
@@ -218,7 +222,7 @@ func (p *program) settled(ctx context.Context, found *fuzz.Findings) error {
 	}
 	p.stop(syscall.SIGQUIT)
 	judgeLog(p.name, p.text(), p.failed.Load(), found)
-	fmt.Printf("   %s: %d descriptors, %d before; %d MiB, %d at most\n", p.name, now.files, p.base.files, now.resident>>10, now.mostMemory>>10)
+	fmt.Printf("   %s: %d descriptors, %d before; %d MiB, %d at most; %d answers of 500 for statements that were killed\n", p.name, now.files, p.base.files, now.resident>>10, now.mostMemory>>10, p.failed.Load())
 	return nil
 }
 

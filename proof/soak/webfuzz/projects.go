@@ -23,6 +23,7 @@ type tenant struct {
 	keys     map[string]int64 // Idempotency-Keys and what they made
 	lost     bool             // an answer was lost while the database was killed: nothing is known any more
 	others   *sync.Map        // keys of all users
+	exploded *sync.Once       // the picture that takes much memory
 	cursors  *sync.Map        // that lists of all users have returned
 }
 
@@ -69,7 +70,7 @@ func asJSON(method, path, field, value string) request {
 
 func newTenant(ctx context.Context, w *world, to *program, n int) (*tenant, error) {
 	r := w.Rand(uint64(100 + n)) //nolint:gosec // small
-	t := &tenant{c: w.client(to), r: r, mark: w.marks.add(r, "p"), projects: map[int64]*project{}, keys: map[string]int64{}, others: &w.keys, cursors: &w.cursors}
+	t := &tenant{c: w.client(to), r: r, mark: w.marks.add(r, "p"), projects: map[int64]*project{}, keys: map[string]int64{}, others: &w.keys, cursors: &w.cursors, exploded: &w.exploded}
 	a := t.c.send(ctx, t.mark, asJSON(http.MethodPost, "/api/users", "name", t.mark+pick(r, scripts[:4])))
 	if a.status != http.StatusCreated {
 		return nil, fmt.Errorf("soak: no user: %d %s", a.status, a.body)
@@ -85,7 +86,7 @@ func (t *tenant) path(format string, args ...any) string {
 
 // step does one thing of what is drawn.
 func (t *tenant) step(ctx context.Context) {
-	steps := []func(context.Context){t.create, t.create, t.createForm, t.twins, t.rename, t.move, t.remove, t.upload, t.upload, t.uploadForm, t.comment, t.lists, t.strangeIDs, t.crossSite, t.badBody, t.badBody, t.show, t.otherJobs, t.moveScreen}
+	steps := []func(context.Context){t.create, t.create, t.createForm, t.twins, t.rename, t.move, t.remove, t.upload, t.upload, t.uploadForm, t.comment, t.lists, t.strangeIDs, t.crossSite, t.badBody, t.badBody, t.show, t.otherJobs, t.moveScreen, t.explode}
 	pick(t.r, steps)(ctx)
 }
 

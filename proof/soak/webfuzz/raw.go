@@ -40,6 +40,8 @@ func smuggle(r *rand.Rand, host, first, inner string) string {
 		head + "Content-Length: 99999999999999999999\r\n\r\n" + inner,
 		head + "Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n" + inner,
 		head + "Transfer-Encoding: chunked\r\n\r\n0;x=\r\n\r\n\r\n" + inner,
+		head + "Content-Length: 1099511627776\r\nExpect: 100-continue\r\n\r\n" + inner,
+		head + "Content-Length: 0\r\nExpect: the worst\r\n\r\n" + inner,
 		head + " Folded: 1\r\n\r\n" + inner,
 		head + "X: a\rContent-Length: 0\r\n\r\n" + inner,
 		head + "X\x00Y: 1\r\n\r\n" + inner,

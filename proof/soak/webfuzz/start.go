@@ -48,7 +48,7 @@ func (w *world) start(ctx context.Context, server *devdb.Server) error {
 		{"worker", "cmd/cascade-worker", "operated", []string{"ONEROW_HTTP_TOKEN=ann:" + secret}, []string{"run", "--plan", file, "--http", "127.0.0.1:0", "--name", "<" + marker + ">"}},
 		{"local", "cmd/cascade-worker", "operated", nil, []string{"run", "--plan", file, "--http", "127.0.0.1:0", "--name", "b"}},
 	} {
-		bin, err := build(ctx, w.dir, p.path)
+		bin, err := build(ctx, w.dir, w.built, p.path)
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (w *world) startTutorial(ctx context.Context, server *devdb.Server) error {
 		fmt.Printf("   the tutorial is left out: %v\n", err)
 		return nil
 	}
-	bin, err := build(ctx, w.dir, "examples/tutorial")
+	bin, err := build(ctx, w.dir, w.built, "examples/tutorial")
 	if err = errors.Join(err, free.Close()); err != nil {
 		return err
 	}
