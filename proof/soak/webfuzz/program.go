@@ -69,7 +69,7 @@ func start(ctx context.Context, name, bin string, env []string, args ...string) 
 	p := &program{name: name, said: make(chan string, 1), ended: make(chan struct{})}
 	p.cmd = exec.Command(bin, args...)                                  //nolint:gosec,noctx // our own; it ends by a signal, see stop
 	p.cmd.Env = append(append(os.Environ(), env...), "GOTRACEBACK=all") // so that SIGQUIT shows all goroutines
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ^C is for the soak, which ends them
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}             // ^C is for the soak, which ends them
 	out, in := io.Pipe()
 	p.cmd.Stdout, p.cmd.Stderr = in, in
 	if err := p.cmd.Start(); err != nil {
