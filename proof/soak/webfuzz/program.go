@@ -229,6 +229,9 @@ func (p *program) settled(ctx context.Context, found *fuzz.Findings) error {
 // interrupted is what the server says of a statement that KILL QUERY has ended. The programs answer 500 then.
 var interrupted = regexp.MustCompile(`(?m)^.*Error 1317 .*$`)
 
+// failures are the programs' own words for what they answer 500 to.
+var failures = regexp.MustCompile(`(?m)^.*level=ERROR.*$`)
+
 // panics are what Go and package slog write of one; quit is where SIGQUIT's goroutines begin.
 var (
 	panics = regexp.MustCompile(`(?m)^.*(msg=panic\b|panic serving|^panic: |runtime error|fatal error: |DATA RACE).*$`)
@@ -241,7 +244,13 @@ var (
 func judgeLog(name, text string, failed int64, found *fuzz.Findings) {
 	log, goroutines, _ := strings.Cut(text, quit)
 	if n := len(interrupted.FindAllString(log, -1)); failed > int64(n) {
-		found.Add(brokenStatus+", under kills", "%s: %d, and the log has %d statements that were killed", name, failed, n)
+		var others []string
+		for _, line := range failures.FindAllString(log, -1) {
+			if !interrupted.MatchString(line) {
+				others = append(others, line)
+			}
+		}
+		found.Add(brokenStatus+", under kills", "%s: %d, and the log has %d statements that were killed, and: %.3000s", name, failed, n, strings.Join(others, "\n"))
 	}
 	for _, line := range panics.FindAllString(log, 5) {
 		found.Add(brokenPanic, "%s: %s", name, line)
