@@ -125,7 +125,7 @@ func (w *world) drain(ctx context.Context, db *sql.DB) error {
 		case now != last:
 			last, seen = now, time.Now()
 		case time.Since(seen) > patience:
-			w.found.Add(brokenDrain, "for %v nothing changes: %d rows are due, %d jobs are open; it is %s, %s", patience, due, open, text(w.clock.now()), w.overdue(ctx, db, tables))
+			w.found.Add(brokenDrain, "for %v nothing changes: %d rows are due, %d jobs are open; it is %s, %q", patience, due, open, text(w.clock.now()), w.overdue(ctx, db, tables))
 			return nil
 		}
 		if time.Since(said) > 10*time.Second {
@@ -139,7 +139,7 @@ func (w *world) drain(ctx context.Context, db *sql.DB) error {
 	}
 }
 
-// overdue names some rows that are due.
+// overdue names some rows that are due, and some jobs that are open.
 func (w *world) overdue(ctx context.Context, db *sql.DB, tables []table) (names []string) {
 	for _, t := range tables {
 		err := onerow.Query(ctx, db, "SELECT id, version, CAST(at AS CHAR) FROM "+t.name+" WHERE "+w.isDue(t)+" LIMIT 3", nil, func(rows *sql.Rows) error {
@@ -152,6 +152,16 @@ func (w *world) overdue(ctx context.Context, db *sql.DB, tables []table) (names 
 		if err != nil {
 			names = append(names, err.Error())
 		}
+	}
+	err := onerow.Query(ctx, db, "SELECT id, resource, resource_id, state, COALESCE(worker, ''), token, CAST(due_at AS CHAR), COALESCE(last_error, '') FROM onerow_job LIMIT 5", nil, func(rows *sql.Rows) error {
+		var id, token int64
+		var resource, key, state, worker, due, why string
+		err := rows.Scan(&id, &resource, &key, &state, &worker, &token, &due, &why)
+		names = append(names, fmt.Sprintf("job %d of %s %q is %s, of %q, token %d, due %s: %s", id, resource, key, state, worker, token, due, why))
+		return err
+	})
+	if err != nil {
+		names = append(names, err.Error())
 	}
 	return names
 }
