@@ -38,6 +38,7 @@ type world struct {
 	ids     []atomic.Int64 // the last of each table
 	killer  fuzz.Killer
 	crew    *crew
+	moved   time.Time // to where the clock was moved last because a job may rest
 }
 
 // Main is the command, with its exit code; "worker" is a process of it.

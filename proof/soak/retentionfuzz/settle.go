@@ -102,8 +102,15 @@ func (w *world) settle(ctx context.Context, db *sql.DB) (held int, err error) {
 	return len(jobs), nil
 }
 
-// patience is for how long nothing may change while rows are due and the window is open.
-const patience = 40 * time.Second
+// patience is for how long nothing may change at the end. A policy that has met an error rests for a minute.
+const patience = 100 * time.Second
+
+// A job that has met the server's own state rests up to five minutes by the server's clock, and half as long
+// again. So that nobody waits for it the clock is moved where nothing has changed for idle.
+const (
+	idle  = 4 * time.Second
+	rests = 8 * time.Minute
+)
 
 // drain waits until nothing is due and no job is open; where windows are closed it moves the clock.
 func (w *world) drain(ctx context.Context, db *sql.DB) error {
@@ -132,7 +139,7 @@ func (w *world) drain(ctx context.Context, db *sql.DB) error {
 			said = time.Now()
 			fmt.Printf("   %s; %d rows are due, %d jobs are open\n", w, due, open)
 		}
-		if err := w.openWindow(ctx, tables, open); err != nil {
+		if err := w.openWindow(ctx, tables, open, time.Since(seen)); err != nil {
 			return err
 		}
 		fuzz.Pause(ctx, 300*time.Millisecond)
@@ -190,9 +197,17 @@ func (w *world) due(ctx context.Context, db *sql.DB) (n int64, tables []table, e
 	return n, tables, nil
 }
 
-// openWindow moves the clock to where rows may be queued, if the windows of all tables with rows are closed.
-func (w *world) openWindow(ctx context.Context, tables []table, open int64) error {
+// openWindow moves the clock to where rows may be queued, if the windows of all tables with rows are closed,
+// and to where no job rests any more.
+func (w *world) openWindow(ctx context.Context, tables []table, open int64, still time.Duration) error {
 	now := w.clock.now()
+	if open > 0 {
+		if still < idle || now.Sub(w.moved) < idle {
+			return nil
+		}
+		w.moved = now.Add(rests)
+		return w.clock.set(ctx, w.calm, w.moved)
+	}
 	var next time.Time
 	for _, t := range tables {
 		if w.design.open(t, now) {
@@ -202,7 +217,7 @@ func (w *world) openWindow(ctx context.Context, tables []table, open int64) erro
 			next = at
 		}
 	}
-	if open > 0 || next.IsZero() {
+	if next.IsZero() {
 		return nil
 	}
 	return w.clock.set(ctx, w.calm, next.Add(5*time.Second))
