@@ -1,18 +1,20 @@
 package retentionfuzz
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -26,6 +28,7 @@ const envDSN = "ONEROW_RETENTION_DSN"
 
 // worker is the process of a worker. It ends when its input does, so with the one that started it.
 func worker(args []string) error {
+	signal.Ignore(os.Interrupt, syscall.SIGTERM) // they reach all processes; this one is stopped by the first
 	set := flag.NewFlagSet("worker", flag.ContinueOnError)
 	seed := set.Uint64("seed", 0, "of the design")
 	draws := set.Uint64("draws", 0, "of this worker")
@@ -44,7 +47,8 @@ func worker(args []string) error {
 		return err //nolint:wrapcheck // it says all
 	}
 	r := rand.New(rand.NewPCG(*seed, *draws)) //nolint:gosec // to be repeated
-	c := cascade.Config{Poll: 50 * time.Millisecond, Lease: 2 * time.Second, Load: 1, Parallel: 1 + r.IntN(2), ClaimJobs: []int{0, 0, 1, 30}[r.IntN(4)]}
+	c := cascade.Config{Poll: 50 * time.Millisecond, Lease: 2 * time.Second, Load: 1, Parallel: 1 + r.IntN(2), ClaimJobs: []int{0, 0, 1, 30}[r.IntN(4)],
+		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
 	w, err := cascade.NewWorker(db, d.plan(), c)
 	if err != nil {
 		return err //nolint:wrapcheck // it says all
@@ -75,9 +79,39 @@ type crew struct {
 type member struct {
 	cmd    *exec.Cmd
 	stdin  io.Closer
-	errors bytes.Buffer
+	errors tail
 	ended  chan struct{}
 	told   bool // that it is to end, or killed
+}
+
+// tail is the end of what a worker has said.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (t *tail) Write(text []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, text...)
+	t.text = t.text[max(0, len(t.text)-2000):]
+	return len(text), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(string(t.text))
+}
+
+// said is what the workers have said last.
+func (c *crew) said() (all []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, m := range c.all {
+		all = append(all, fmt.Sprintf("\n   worker %d: %s", i, &m.errors))
+	}
+	return all
 }
 
 // hire starts the worker of a place.
@@ -104,7 +138,7 @@ func (c *crew) hire(ctx context.Context, i int) error {
 		told := m.told
 		c.mu.Unlock()
 		if !told {
-			c.found.Add(brokenWorker, "%v: %s", err, strings.TrimSpace(m.errors.String()))
+			c.found.Add(brokenWorker, "%v: %s", err, &m.errors)
 		}
 		close(m.ended)
 	}()
@@ -154,9 +188,9 @@ func (c *crew) shoot(ctx context.Context) error {
 
 // memory is what the workers' processes have resident, in bytes.
 type memory struct {
-	most          int64    // of any
-	halves        [2]int64 // of the first worker, in the first half of the load and after it
-	looks, killed int
+	most   int64    // of any
+	halves [2]int64 // of the first worker, in the first half of the load and after it
+	looks  int
 }
 
 // watch reads the memory until ctx ends.

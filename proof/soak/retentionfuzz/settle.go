@@ -132,7 +132,7 @@ func (w *world) drain(ctx context.Context, db *sql.DB) error {
 		case now != last:
 			last, seen = now, time.Now()
 		case time.Since(seen) > patience:
-			w.found.Add(brokenDrain, "for %v nothing changes: %d rows are due, %d jobs are open; it is %s, %q", patience, due, open, text(w.clock.now()), w.overdue(ctx, db, tables))
+			w.found.Add(brokenDrain, "for %v nothing changes: %d rows are due, %d jobs are open; it is %s, %q; the workers said %s", patience, due, open, text(w.clock.now()), w.overdue(ctx, db, tables), w.crew.said())
 			return nil
 		}
 		if time.Since(said) > 10*time.Second {
@@ -224,7 +224,7 @@ func (w *world) openWindow(ctx context.Context, tables []table, open int64, stil
 }
 
 // mostMemory is the default of -memory. See the package for what was measured.
-const mostMemory = 96
+const mostMemory = 64
 
 func mb(n int64) float64 { return float64(n) / (1 << 20) }
 

@@ -120,14 +120,12 @@ func (u *user) touch(ctx context.Context) error {
 
 // tell notes what came of a write.
 func (u *user) tell(version int64, err error, refusals ...error) {
-	switch {
-	case err == nil:
+	if err == nil {
 		u.book.tell(version, done)
-	default:
-		for _, r := range refusals {
-			if errors.Is(err, r) {
-				u.book.tell(version, refused)
-			}
+	}
+	for _, r := range refusals {
+		if errors.Is(err, r) {
+			u.book.tell(version, refused)
 		}
 	}
 }
