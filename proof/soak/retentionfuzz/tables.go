@@ -166,7 +166,7 @@ func (w *world) undated(ctx context.Context, db *sql.DB) (err error) {
 		for _, text := range []string{"0000-00-00", "2020-00-10", "2020-10-00"} {
 			id := w.ids[n].Add(1)
 			version := w.book.next(entry{table: n, id: id, op: born})
-			if _, err := conn.ExecContext(ctx, "INSERT INTO "+t.name+" (id, version, leaves, at) VALUES (?, ?, 0, ?)", id, version, text); err != nil {
+			if _, err := conn.ExecContext(ctx, "INSERT INTO "+t.name+" (id, version, leaves, at) VALUES (?, ?, 0, ?)", id, version, text); err != nil { //nolint:gosec // our own names
 				return fmt.Errorf("soak: %w", err)
 			}
 			w.book.tell(version, done)
