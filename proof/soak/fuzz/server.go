@@ -39,6 +39,11 @@ func ChooseEngine(ctx context.Context, engine string) error {
 
 // Start starts a throw-away server of that engine, and says which it is.
 func Start(ctx context.Context, engine string, args ...string) (*devdb.Server, error) {
+	return StartIn(ctx, engine, nil, args...)
+}
+
+// StartIn is Start with environment variables for the server alone.
+func StartIn(ctx context.Context, engine string, env []string, args ...string) (*devdb.Server, error) {
 	if err := ChooseEngine(ctx, engine); err != nil {
 		return nil, err
 	}
@@ -46,7 +51,7 @@ func Start(ctx context.Context, engine string, args ...string) (*devdb.Server, e
 	if err := mysql.SetLogger(&mysql.NopLogger{}); err != nil {
 		return nil, fmt.Errorf("soak: %w", err)
 	}
-	server, err := devdb.Start(ctx, devdb.Options{Private: true, Args: args})
+	server, err := devdb.Start(ctx, devdb.Options{Private: true, Env: env, Args: args})
 	if err != nil {
 		return nil, fmt.Errorf("soak: %w", err)
 	}
