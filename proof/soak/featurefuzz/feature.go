@@ -31,6 +31,7 @@ const (
 	ofVersioned     = "system versioning"
 	ofVerbs         = "verbs of a resource"
 	ofKills         = "killed sessions"
+	ofPadding       = "PAD_CHAR_TO_FULL_LENGTH"
 
 	ofLog          = "triggers that log"
 	ofCount        = "triggers that count in another table"
@@ -67,14 +68,14 @@ var triggers = []string{ofLog, ofCount, ofTouch, ofSiblings, ofRefuseDelete, ofR
 // features are all but the types of values, see kinds.
 var features = []feature{
 	{name: ofCharset}, {name: ofCheck}, {name: ofViews},
-	{name: ofBrokenCheck, engine: "mariadb", without: []string{ofRefuseInsert, ofRefuseDelete, ofVerbs, ofSiblings}},
+	{name: ofBrokenCheck, engine: "mariadb", without: []string{ofRefuseInsert, ofRefuseDelete, ofVerbs, ofSiblings, ofDetach}},
 	{name: ofGenerated}, {name: ofGeneratedEdge, either: true, without: []string{ofCascades}},
 	{name: ofGeneratedKey, engine: "mysql", either: true},
 	{name: ofLongNames}, {name: ofOddNames, without: []string{ofLongNames}},
 	{name: ofCompressed}, {name: ofRowFormat, without: []string{ofCompressed}}, {name: ofCrowd}, {name: ofWide},
 	{name: ofPartitions}, {name: ofUniqueNulls}, {name: ofCascades}, {name: ofDetach},
 	{name: ofVersioned, engine: "mariadb", without: []string{ofPartitions, ofCascades}},
-	{name: ofVerbs, without: triggers}, {name: ofKills},
+	{name: ofVerbs, without: triggers}, {name: ofKills}, {name: ofPadding},
 	{name: ofLog}, {name: ofCount}, {name: ofTouch}, {name: ofSiblings, without: []string{ofRefuseInsert, ofRefuseDelete, ofCount, ofLog, ofTouch}},
 	{name: ofRefuseDelete, without: []string{ofRefuseInsert}}, {name: ofRefuseInsert},
 	{name: ofUnaccepted, refused: true, without: []string{ofVerbs}}, {name: ofGoneTrigger, refused: true, without: []string{ofVerbs}},

@@ -32,10 +32,11 @@ var databases = []string{"features", "crowded"}
 // latin is a session that reads and writes names in a character set of its own.
 const latin = "charset=latin1"
 
-// sessions are the parameters of the pools.
+// sessions are the parameters of the pools, the last one of ofPadding.
 var sessions = []string{
-	"", "sql_mode=" + url.QueryEscape("'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,ANSI_QUOTES'") + "&time_zone=" + url.QueryEscape("'+05:30'"),
-	"sql_mode=" + url.QueryEscape("'NO_BACKSLASH_ESCAPES,PAD_CHAR_TO_FULL_LENGTH'") + "&time_zone=" + url.QueryEscape("'-11:00'"), latin,
+	"", "sql_mode=" + url.QueryEscape("'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,ANSI_QUOTES'") + "&time_zone=" + url.QueryEscape("'+05:30'"), latin,
+	"sql_mode=" + url.QueryEscape("'NO_BACKSLASH_ESCAPES'") + "&time_zone=" + url.QueryEscape("'-11:00'"),
+	"sql_mode=" + url.QueryEscape("'PAD_CHAR_TO_FULL_LENGTH'"),
 }
 
 // run is the whole of it.
@@ -51,6 +52,7 @@ type run struct {
 	features    []feature
 	tally       *tally
 	rounds, bad int
+	without     string
 	only        int // the round that is played; 0: all
 	crowd       chan error
 	longest     map[string]time.Duration // that Verify has taken, by database
@@ -62,6 +64,7 @@ func Main(args []string) int {
 	set := flag.NewFlagSet("features", flag.ExitOnError)
 	u := &run{Options: fuzz.NewOptions(set, 2), killer: &fuzz.Killer{}, tally: newTally(), longest: map[string]time.Duration{}, crowd: make(chan error, 1)}
 	set.IntVar(&u.only, "round", 0, "play only this round of the seed, and print its schema")
+	set.StringVar(&u.without, "without", "", "features, with commas between, that no round has")
 	return fuzz.Main(u.Options, args, func(ctx context.Context, found *fuzz.Findings) error {
 		u.found = found
 		return u.all(ctx)
@@ -135,7 +138,7 @@ func (u *run) open(ctx context.Context) error {
 		u.collations = append(u.collations, c)
 		return err //nolint:wrapcheck // it says all
 	})
-	u.features = slices.DeleteFunc(slices.Clone(features), func(f feature) bool { return f.engine != "" && f.engine != u.Engine })
+	u.features = slices.DeleteFunc(slices.Clone(features), func(f feature) bool { return f.engine != "" && f.engine != u.Engine || u.leaves(f.name) })
 	for _, k := range kinds {
 		name := prefixOfValues + k.name
 		if k.engine != "" && k.engine != u.Engine || slices.ContainsFunc(u.features, func(f feature) bool { return f.name == name }) {
@@ -145,6 +148,9 @@ func (u *run) open(ctx context.Context) error {
 	}
 	return err //nolint:wrapcheck // it says all
 }
+
+// leaves says whether the flag leaves the feature out.
+func (u *run) leaves(name string) bool { return slices.Contains(strings.Split(u.without, ","), name) }
 
 // makeCrowd makes the other tables, while rounds are played in the first database.
 func (u *run) makeCrowd(ctx context.Context) {
@@ -207,8 +213,11 @@ func (u *run) round(ctx context.Context, forced string) (err error) {
 		which = 1
 	}
 	w.build()
-	session := w.r.IntN(len(sessions))
-	if w.has[ofLongNames] && sessions[session] == latin {
+	session := w.r.IntN(len(sessions) - 1)
+	switch {
+	case w.has[ofPadding]:
+		session = len(sessions) - 1
+	case w.has[ofLongNames] && sessions[session] == latin:
 		session = 0 // its character set has no such names, and Verify says so
 	}
 	t := &trial{world: w, run: u, admin: u.admins[which], db: u.pools[which][session], database: databases[which], kill: w.has[ofKills]}
@@ -260,7 +269,7 @@ func (u *run) chooseFor(w *world, forced string) bool {
 	}
 	for _, i := range w.r.Perm(len(features)) {
 		f := features[i]
-		if f.engine != "" && f.engine != u.Engine || f.refused || f.either || w.r.IntN(5) > 0 || f.name == ofCrowd && (!u.crowded || w.r.IntN(4) > 0) {
+		if f.engine != "" && f.engine != u.Engine || f.refused || f.either || w.r.IntN(5) > 0 || u.leaves(f.name) || f.name == ofCrowd && (!u.crowded || w.r.IntN(4) > 0) {
 			continue
 		}
 		if !w.excludes(f) {

@@ -278,21 +278,21 @@ func (t *trial) deleteAndRestore(ctx context.Context, worker *cascade.Worker, ro
 	if err != nil || !t.worked {
 		return err
 	}
+	parked, err := queue.ListParked(ctx, t.db, queue.ParkedOptions{JobID: &job.ID})
+	if err != nil {
+		return err //nolint:wrapcheck // it says all
+	}
 	want := queue.Done
 	if fates[t.tables[0].rows[root]] != gone {
 		want = queue.Leftovers
 	}
 	if job.State != want {
-		t.found(brokenDelete, "root %d: the job is %s after %q, not %s", root, job.State, job.LastError, want)
+		t.found(brokenDelete, "root %d: the job is %s after %q, not %s; parked are %+v", root, job.State, job.LastError, want, parked)
 		return nil
 	}
 	after, err := t.read(ctx, t.admin)
 	if err != nil {
 		return err
-	}
-	parked, err := queue.ListParked(ctx, t.db, queue.ParkedOptions{JobID: &job.ID})
-	if err != nil {
-		return err //nolint:wrapcheck // it says all
 	}
 	for _, wrong := range t.expect(before, fates, root, fates, false).compare(before, after) {
 		t.found(brokenDelete, "root %d: %s; parked are %+v", root, wrong, parked)
@@ -342,7 +342,7 @@ func (t *trial) delete(ctx context.Context, worker *cascade.Worker, root int) (j
 		}
 	}
 	number := job.ID
-	err = t.beset(ctx, 20*time.Second, func(ctx context.Context) (bool, error) {
+	err = t.beset(ctx, func(ctx context.Context) (bool, error) {
 		err := worker.Drain(ctx)
 		if err == nil {
 			job, err = queue.Get(ctx, t.db, number)
@@ -355,40 +355,38 @@ func (t *trial) delete(ctx context.Context, worker *cascade.Worker, root int) (j
 	return job, nil
 }
 
+// kills is for how long sessions are killed, and patience how long something may take.
+const (
+	kills    = 400 * time.Millisecond
+	patience = 10 * time.Second
+)
+
 // beset tries until it is done, while sessions are killed at first.
-func (t *trial) beset(ctx context.Context, patience time.Duration, try func(context.Context) (bool, error)) error {
-	var last error
-	calm := func() {}
+func (t *trial) beset(ctx context.Context, try func(context.Context) (bool, error)) error {
+	ended := make(chan error, 1)
+	killed, stop := context.WithTimeout(ctx, kills)
+	defer stop()
 	if t.kill {
-		killed, stop := context.WithCancel(ctx)
-		ended := make(chan error, 1)
 		r := rand.New(rand.NewPCG(t.r.Uint64(), 1)) //nolint:gosec // to be repeated
-		go func() { ended <- t.killer.Run(killed, t.quiet, t.database, r, 12*time.Millisecond) }()
-		calm = func() {
-			stop()
-			last = errors.Join(last, <-ended)
-			calm = func() {}
-		}
+		go func() { ended <- t.killer.Run(killed, t.quiet, t.database, r, 15*time.Millisecond) }()
+	} else {
+		ended <- nil
 	}
-	begin := time.Now()
-	done, err := fuzz.Within(ctx, patience, func() (bool, error) {
-		if time.Since(begin) > time.Second {
-			calm()
-		}
-		done, err := try(ctx)
-		if last = err; err != nil && !t.kill {
-			return false, err
+	var last error
+	done, err := fuzz.Within(ctx, patience, func() (done bool, err error) {
+		if done, last = try(ctx); last != nil && !t.kill {
+			return false, last
 		}
 		return done, nil
 	})
-	calm()
 	if err == nil && !done {
-		err = fmt.Errorf("not done after %v: %w", patience, errors.Join(last, errHangs))
+		err = errors.Join(errHangs, last)
 	}
-	return err //nolint:wrapcheck // it says all
+	stop()
+	return errors.Join(err, <-ended)
 }
 
-var errHangs = errors.New("it does not end")
+var errHangs = fmt.Errorf("not done after %v", patience)
 
 // restore brings the root back, and holds everything against what was before; left is what cannot come back.
 func (t *trial) restore(ctx context.Context, before *image, fates, left map[*row]fate, root int, job int64) error {
@@ -396,9 +394,9 @@ func (t *trial) restore(ctx context.Context, before *image, fates, left map[*row
 	var back repo.Restored
 	batch, idle := 1+t.r.IntN(30), true
 	for _, f := range fates {
-		idle = idle && f != gone && f != cut
+		idle = idle && f != gone && f != cut // what may have gone need not have
 	}
-	err := t.beset(ctx, 20*time.Second, func(ctx context.Context) (_ bool, err error) {
+	err := t.beset(ctx, func(ctx context.Context) (_ bool, err error) {
 		back, p, err = recover.Job(ctx, t.db, t.plan, job, recover.Options{Batch: batch})
 		if (t.kill || idle) && errors.Is(err, recover.ErrNotKept) {
 			err = nil // the answer was lost, or nothing went
@@ -427,7 +425,7 @@ func (t *trial) restore(ctx context.Context, before *image, fates, left map[*row
 
 // expect is what rows, views, log and counts have to be.
 func (t *trial) expect(before *image, now map[*row]fate, root int, went map[*row]fate, back bool) *expectation {
-	e := &expectation{fates: map[place]fate{}, edges: map[string][]string{}, free: map[place]map[string]bool{}, count: map[string]int{}}
+	e := &expectation{fates: map[place]fate{}, edges: map[string][]string{}, free: map[place]map[string]bool{}}
 	for i, table := range t.tables {
 		e.edges[table.name] = names(table.edge)
 		for _, r := range table.rows {
