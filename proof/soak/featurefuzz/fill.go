@@ -30,9 +30,6 @@ const refused = 13
 // maxRows is how many rows a table has at most.
 const maxRows = 40
 
-// setUp is the session that makes the schema: it lets in all that some session could have let in.
-var setUp = []string{"SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES', time_zone = '+00:00', foreign_key_checks = 1"}
-
 // thing is a row of the resource, as verbs see it.
 type thing struct {
 	ID      int64  `db:"id"`
@@ -48,8 +45,8 @@ func (w *world) create(ctx context.Context, db *sql.DB) error {
 	}
 	for i, t := range w.tables {
 		w.draw(t, i)
-		for _, query := range t.inserts(w.r) {
-			if err := exec(ctx, db, query); err != nil {
+		if len(t.rows) > 0 {
+			if err := exec(ctx, db, t.insert(w.r)); err != nil {
 				return err
 			}
 		}
@@ -169,10 +166,12 @@ func (w *world) draw(t *table, i int) {
 	}
 }
 
-// inserts puts the rows of a table there.
-func (t *table) inserts(r *rand.Rand) (list []string) {
+// insert puts the rows of a table there.
+func (t *table) insert(r *rand.Rand) string {
+	var columns, rows []string
 	for _, one := range t.rows {
-		var columns, values []string
+		var values []string
+		columns = nil
 		add := func(name, value string) {
 			columns, values = append(columns, ident.Quote(name)), append(values, value)
 		}
@@ -186,33 +185,33 @@ func (t *table) inserts(r *rand.Rand) (list []string) {
 			part(p.name, one.key[i])
 		}
 		for i, p := range t.edge {
-			if one.up != nil {
+			if one.up == nil {
+				part(p.name, "NULL")
+			} else {
 				part(p.name, one.up.key[i])
 			}
 		}
-		add(colNumber, fmt.Sprint(one.number))
-		add(colRoot, fmt.Sprint(one.root))
 		touched := 0
 		if one.marked {
 			touched = refused
 		}
+		add(colNumber, fmt.Sprint(one.number))
+		add(colRoot, fmt.Sprint(one.root))
 		add(colTouched, fmt.Sprint(touched))
 		for _, c := range t.data {
 			if !c.computed {
 				add(c.name, c.value(r))
 			}
 		}
-		name := t.name
 		if t.archive != "" {
-			for _, c := range []string{"owner_id", "name", "name_key", "stem_key"} {
-				add(c, map[bool]string{true: "7", false: fmt.Sprintf("'row %d'", one.number)}[c == "owner_id"])
+			name := fmt.Sprintf("'row %d'", one.number)
+			for _, c := range [][2]string{{"owner_id", "7"}, {"name", name}, {"name_key", name}, {"stem_key", name}, {"created_at", "UTC_TIMESTAMP(6)"}, {"updated_at", "UTC_TIMESTAMP(6)"}} {
+				add(c[0], c[1])
 			}
-			add("created_at", "UTC_TIMESTAMP(6)")
-			add("updated_at", "UTC_TIMESTAMP(6)")
 		}
-		list = append(list, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", ident.Quote(name), strings.Join(columns, ", "), strings.Join(values, ", ")))
+		rows = append(rows, "("+strings.Join(values, ", ")+")")
 	}
-	return list
+	return fmt.Sprintf("INSERT INTO %s (%s) VALUES %s", ident.Quote(t.name), strings.Join(columns, ", "), strings.Join(rows, ", "))
 }
 
 // exec tells the statement with its error.

@@ -22,7 +22,6 @@ const (
 type column struct {
 	name, typ string
 	read      string // see kind
-	feature   string // that it shows, or ""
 	value     func(r *rand.Rand) string
 	computed  bool
 }
@@ -226,10 +225,11 @@ func (w *world) dataOf(t *table, i int) {
 		if forced >= 0 {
 			k, forced = &kinds[forced], -1
 		}
-		if (k.engine == "" || k.engine == w.engine) && !(partitioned && k.alone) {
-			w.has[prefixOfValues+k.name] = true
-			t.data = append(t.data, &column{name: w.some("v"), typ: k.typ, read: k.read, value: k.value})
+		if k.engine != "" && k.engine != w.engine || partitioned && k.alone {
+			continue
 		}
+		w.has[prefixOfValues+k.name] = true
+		t.data = append(t.data, &column{name: w.some("v"), typ: k.typ, read: k.read, value: k.value})
 	}
 	if w.is(ofWide, i) {
 		for range 300 - len(t.data) {
