@@ -28,7 +28,7 @@ const (
 
 // kinds are named by what the report counts.
 var kinds = []kind{
-	{name: "JSON", typ: "JSON", read: asBytes, values: []string{`_utf8mb4 '{"b": 1.50, "a": [null, "\\u00e9"], "a b": {}}'`, "'[]'", `'"x"'`, "'18446744073709551615'", "'1e400'", "'-0.0'", `_utf8mb4 x'22f09f9880e282ac22'`, "'null'"}},
+	{name: "JSON", typ: "JSON", read: asBytes, values: []string{`_utf8mb4 '{"b": 1.50, "a": [null, "\\u00e9"], "a b": {}}'`, "'[]'", `'"x"'`, "'18446744073709551615'", "'-0.0'", `_utf8mb4 x'22f09f9880e282ac22'`, "'null'"}},
 	{name: "JSON", typ: "JSON", engine: "mysql", read: "CONCAT(JSON_TYPE(JSON_EXTRACT(%[1]s, '$.d')), JSON_TYPE(JSON_EXTRACT(%[1]s, '$.n')), HEX(CAST(%[1]s AS CHAR)))",
 		values: []string{"JSON_OBJECT('d', CAST('2026-01-02' AS DATE), 'n', CAST(1.5 AS DECIMAL(20,10)))", "JSON_OBJECT('d', x'00ff27', 'n', CAST('1:2:3.5' AS TIME(3)))"}},
 	{name: "FLOAT", typ: "FLOAT", read: asFloat, values: []string{"3.4028235e38", "-0e0", "1.1754944e-38", "1e-45", "0.1", "16777217", "-123456.789", "0.30000001192092896"}},
@@ -45,6 +45,8 @@ var kinds = []kind{
 	{name: "BINARY", typ: "VARBINARY(300)", read: asHex, values: []string{"''", "x'002000'", "REPEAT(x'5c', 300)"}},
 	{name: "ENUM", typ: "ENUM('a', 'b''c', '', 'ü', 'x,y', '1')", read: asList, values: []string{"'a'", "'b''c'", "''", "_utf8mb4 x'c3bc'", "'x,y'", "'1'", "0", "6"}},
 	{name: "SET", typ: "SET('x', 'y', '''', 'ü', '1')", read: asList, values: []string{"''", "'x,y'", "'x,'',1'", "_utf8mb4 x'c3bc'", "31"}},
+	{name: "ENUM", typ: "ENUM('a', 'b''c', '', 'x,y', '1')", read: asList, values: []string{"'b''c'", "''", "'x,y'", "'1'", "0", "5"}},
+	{name: "SET", typ: "SET('x', 'y', '''', '1')", read: asList, values: []string{"''", "'x,y'", "'x,'',1'", "15"}},
 	{name: "TIMESTAMP", typ: "TIMESTAMP(6) NULL", read: asBytes, values: []string{"'1970-01-01 00:00:01.000001'", "'2038-01-19 03:14:07.999999'", "'2026-10-25 00:30:00'", "'2026-10-25 01:30:00'", "'2026-03-29 01:30:00'"}},
 	{name: "TIMESTAMP", typ: "TIMESTAMP NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP", read: asBytes, values: []string{"'2001-02-03 04:05:06'", "'0000-00-00 00:00:00'"}},
 	{name: "DATETIME", typ: "DATETIME(6)", read: asBytes, values: []string{"'0000-00-00'", "'2026-02-31 00:00:00.123456'", "'9999-12-31 23:59:59.999999'", "'2026-00-00'"}},
@@ -56,7 +58,7 @@ var kinds = []kind{
 	{name: "BIGINT", typ: "BIGINT UNSIGNED", read: asMoney, values: []string{"18446744073709551615", "0", "9223372036854775808"}},
 	{name: "UUID, INET6", typ: "UUID", engine: "mariadb", read: asBytes, values: []string{"'00000000-0000-0000-0000-000000000000'", "'f81d4fae-7dec-11d0-a765-00a0c91e6bf6'"}},
 	{name: "UUID, INET6", typ: "INET6", engine: "mariadb", read: asBytes, values: []string{"'::'", "'2001:db8::ff00:42:8329'", "'::ffff:192.0.2.128'"}},
-	{name: "VECTOR", typ: "VECTOR(3)", engine: "mysql", read: asHex, values: []string{"STRING_TO_VECTOR('[1.5, -0.0, 3.4e38]')", "STRING_TO_VECTOR('[0,0,1e-40]')"}},
+	{name: "VECTOR", typ: "VECTOR(3)", engine: "mysql", read: asHex, values: []string{"STRING_TO_VECTOR('[1.5, -0.0, 3.4e38]')", "STRING_TO_VECTOR('[0,0,1e-30]')"}},
 	{name: "invisible columns", typ: "INT INVISIBLE DEFAULT 5", engine: "mariadb", read: asMoney, values: []string{"5", "-7"}},
 	{name: "invisible columns", typ: "INT DEFAULT 5 INVISIBLE", engine: "mysql", read: asMoney, values: []string{"5", "-7"}},
 }
