@@ -22,6 +22,7 @@ const (
 	brokenCall     = "a call failed that the server did not refuse"
 	brokenRow      = "a row is not what it was, or not there once"
 	brokenRestore  = "a restore has failed, or not all has come back"
+	brokenNoJob    = "a job that there is is told as one that there is not"
 	brokenCounts   = "what is counted is not what was deleted"
 	brokenDead     = "a job is dead, or has left something"
 	brokenQueue    = "the queue does not drain"
@@ -145,8 +146,7 @@ func (w *world) load(ctx context.Context) error {
 	if err == nil {
 		err = w.settle(whole)
 	}
-	stop()
-	staff.wait()
+	staff.end()
 	return err
 }
 

@@ -27,7 +27,10 @@ func (w *world) bringBack(ctx context.Context, t *tree, batch int) error {
 	t.restored++
 	back, p, err := recover.Job(ctx, w.db, w.shop.plan, t.job, recover.Options{Batch: batch})
 	if err != nil {
-		if !refused(err) && !w.changing() {
+		switch {
+		case errors.Is(err, queue.ErrNoJob):
+			w.found.Add(brokenNoJob, "job %d, while there is %v: %v", t.job, w.now.Load(), err)
+		case !refused(err) && !w.changing():
 			w.found.Add(brokenRestore, "job %d, while nothing is altered: %v", t.job, err)
 		}
 		return err //nolint:wrapcheck // it is looked at

@@ -163,13 +163,13 @@ func (t *tree) account(job queue.Job) string {
 
 // filled ends the backfill: all keys are there, and may be NOT NULL; and verify is clean.
 func (w *world) filled(ctx context.Context) error {
-	r, err := adopt.Backfill(ctx, w.db, w.shop.plan, "ticket", adopt.Options{})
+	r, err := adopt.Backfill(ctx, w.db, w.planNow(), "ticket", adopt.Options{})
 	if err != nil || !r.Whole {
 		w.found.Add(brokenFill, "the last backfill: %v, %+v", err, r)
 		return nil
 	}
 	for _, table := range []string{"ticket", "ticket_archive"} {
-		err := onerow.Query(ctx, w.db, "SELECT id, title, COALESCE("+titleKey+", '') FROM "+table, nil, func(rows *sql.Rows) error {
+		err := onerow.Query(ctx, w.db, "SELECT id, title, COALESCE("+keyColumns[0]+", '') FROM "+table, nil, func(rows *sql.Rows) error {
 			var id int64
 			var title, key string
 			if err := rows.Scan(&id, &title, &key); err != nil {

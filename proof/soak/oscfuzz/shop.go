@@ -47,7 +47,8 @@ var ownTables = []string{
 	`CREATE TABLE link (id BIGINT NOT NULL PRIMARY KEY, project_id BIGINT NULL, body VARCHAR(120) NOT NULL, INDEX (project_id)) ENGINE=InnoDB`,
 }
 
-const titleKey = "title_key"
+// keyColumns are NULL where a program of before has written the row, until the backfill fills them.
+var keyColumns = []string{"title_key", "stem_key"}
 
 func plan() schema.Plan {
 	body := []schema.Column{{Name: "body", Type: "VARCHAR(120) NOT NULL"}}
@@ -57,7 +58,7 @@ func plan() schema.Plan {
 			{Name: "project", Archive: "project_archive", Owner: "user_id", Label: schema.Label{Column: "name"}, Columns: body},
 			{
 				Name: "ticket", Archive: "ticket_archive", IDType: "BIGINT NOT NULL", Owner: "project_id",
-				Parent: schema.Parent{Resource: "project", Column: "project_id", Archived: true}, Label: schema.Label{Column: "title", Key: titleKey}, Columns: body,
+				Parent: schema.Parent{Resource: "project", Column: "project_id", Archived: true}, Label: schema.Label{Column: "title", Key: keyColumns[0]}, Columns: body,
 			},
 		},
 		Tables: []schema.Table{
@@ -87,7 +88,7 @@ func newShop(ctx context.Context, db *sql.DB) (*shop, error) {
 	if err := execAll(ctx, db, append(s.plan.DDL(), ownTables...)...); err != nil {
 		return nil, err
 	}
-	if err := s.keys(ctx, db, "NULL", s.plan.Resources[1].Active, s.plan.Resources[1].Archive); err != nil {
+	if err := s.keys(ctx, db, "NULL", "ticket", "ticket_archive"); err != nil {
 		return nil, err
 	}
 	cat, err := catalog.Read(ctx, db)
@@ -110,18 +111,23 @@ func newShop(ctx context.Context, db *sql.DB) (*shop, error) {
 // keys lets the keys of titles be NULL, as while a backfill runs, or NOT NULL, as behind it.
 func (s *shop) keys(ctx context.Context, db *sql.DB, null string, tables ...string) error {
 	for _, table := range tables {
-		var kind string
-		err := db.QueryRowContext(ctx, `SELECT CONCAT(column_type, IF(collation_name IS NULL, '', CONCAT(' CHARACTER SET ', character_set_name, ' COLLATE ', collation_name)))
-FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ? AND column_name = ?`, table, titleKey).Scan(&kind)
-		if err == nil {
-			err = execAll(ctx, db, "ALTER TABLE "+ident.Quote(table)+" MODIFY "+titleKey+" "+kind+" "+null)
-		}
-		if err != nil {
-			return err
+		for _, column := range keyColumns {
+			var kind string
+			err := db.QueryRowContext(ctx, sqlType, table, column).Scan(&kind)
+			if err == nil {
+				err = execAll(ctx, db, "ALTER TABLE "+ident.Quote(table)+" MODIFY "+column+" "+kind+" "+null)
+			}
+			if err != nil {
+				return fmt.Errorf("soak: %s of %s: %w", column, table, err)
+			}
 		}
 	}
 	return nil
 }
+
+// sqlType reads a column's type as it is declared.
+const sqlType = `SELECT CONCAT(column_type, IF(collation_name IS NULL, '', CONCAT(' CHARACTER SET ', character_set_name, ' COLLATE ', collation_name)))
+FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ? AND column_name = ?`
 
 // contract makes the keys NOT NULL when all are there. Trash tables get what was in their table.
 func (s *shop) contract(ctx context.Context, db *sql.DB) error {

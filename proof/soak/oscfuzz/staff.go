@@ -46,15 +46,20 @@ func (s *staff) start(ctx context.Context) {
 
 // again restarts them.
 func (s *staff) again(ctx context.Context) {
-	s.cancel()
-	s.wait()
+	s.end()
 	s.start(ctx)
 }
 
-func (s *staff) wait() { s.all.Wait() }
+// end ends them, whichever context they were started with.
+func (s *staff) end() {
+	s.cancel()
+	s.all.Wait()
+}
 
 // planNow is the plan with the columns that were added. Of a table that the toolkit did not make it names none.
 func (w *world) planNow() schema.Plan {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	p := plan()
 	for i := range p.Resources {
 		r := &p.Resources[i]
@@ -70,7 +75,7 @@ func (w *world) backfills(ctx context.Context) {
 	for fuzz.Pause(ctx, 500*time.Millisecond) {
 		during := w.changing()
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
-		r, err := adopt.Backfill(limited, w.db, w.shop.plan, "ticket", adopt.Options{})
+		r, err := adopt.Backfill(limited, w.db, w.planNow(), "ticket", adopt.Options{})
 		cancel()
 		w.count("backfill", err)
 		switch {
