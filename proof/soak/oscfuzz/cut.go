@@ -57,7 +57,7 @@ func (g *ghost) cut(ctx context.Context, disturb bool) (done bool, err error) {
 	fuzz.Pause(ctx, time.Duration(20+g.r.IntN(20))*time.Millisecond)
 	waits, err := fuzz.Within(ctx, time.Second, func() (bool, error) { return g.waits(ctx, other) })
 	if !waits || err != nil {
-		return false, errors.Join(err, fmt.Errorf("the rename does not wait"), unlock(ctx, lock), <-renamed)
+		return false, errors.Join(err, errors.New("the rename does not wait"), unlock(ctx, lock), <-renamed)
 	}
 	if step > 1 {
 		return false, errors.Join(errAbort, g.abort(ctx, step, lock, id, other), <-renamed)
@@ -66,6 +66,8 @@ func (g *ghost) cut(ctx context.Context, disturb bool) (done bool, err error) {
 	if _, err := lock.ExecContext(ctx, "DROP TABLE "+ident.Quote(g.old)); err != nil {
 		return false, errors.Join(err, unlock(ctx, lock), <-renamed)
 	}
+	// Now it waits for the table, if it has come so far: it must be before the writers that wait.
+	fuzz.Pause(ctx, 300*time.Millisecond)
 	err = errors.Join(unlock(ctx, lock), <-renamed)
 	return err == nil, err
 }
@@ -73,9 +75,12 @@ func (g *ghost) cut(ctx context.Context, disturb bool) (done bool, err error) {
 // locked makes the table that is in the way, locks all, and catches up.
 func (g *ghost) locked(ctx context.Context, lock *sql.Conn) (id string, err error) {
 	old, t, c := ident.Quote(g.old), ident.Quote(g.table), ident.Quote(g.copy)
+	tables := t + " WRITE, " + old + " WRITE"
+	if g.triggers {
+		tables += ", " + c + " WRITE"
+	}
 	for _, query := range []string{
-		"SET SESSION lock_wait_timeout = 1", "CREATE TABLE " + old + " (id INT PRIMARY KEY) ENGINE=InnoDB",
-		"LOCK TABLES " + t + " WRITE, " + old + " WRITE, " + c + " WRITE",
+		"SET SESSION lock_wait_timeout = 1", "CREATE TABLE " + old + " (id INT PRIMARY KEY) ENGINE=InnoDB", "LOCK TABLES " + tables,
 	} {
 		if _, err := lock.ExecContext(ctx, query); err != nil {
 			return "", fmt.Errorf("soak: %w: %s", err, query)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -108,30 +109,63 @@ func (g *ghost) fill(ctx context.Context) error {
 	}
 }
 
-// catchUp makes the copy equal. It runs in the session that has the locks.
+// catchUp makes the copy equal, while the session that has the locks keeps all writers away.
 func (g *ghost) catchUp(ctx context.Context, lock *sql.Conn) error {
 	t, c, columns := ident.Quote(g.table), ident.Quote(g.copy), ident.Quotes(g.shared...)
 	var name, table string
-	queries := []string{"DELETE FROM " + c, "INSERT INTO " + c + " (" + columns + ") SELECT " + columns + " FROM " + t}
-	if g.triggers {
-		queries = nil // but for rows that went between a chunk's two ends, they have all
-		queries = append(queries, "DELETE "+c+" FROM "+c+" LEFT JOIN "+t+" ON "+g.same(t, c)+" WHERE "+t+"."+ident.Quote(g.key[0])+" IS NULL",
-			"INSERT IGNORE INTO "+c+" ("+columns+") SELECT "+columns+" FROM "+t)
-	}
-	for _, query := range queries {
-		if _, err := lock.ExecContext(ctx, query); err != nil {
-			return fmt.Errorf("soak: %w: %s", err, query)
+	if g.triggers { // but for rows that went between a chunk's two ends, they have all
+		for _, query := range []string{
+			"DELETE " + c + " FROM " + c + " LEFT JOIN " + t + " ON " + g.same(t, c) + " WHERE " + t + "." + ident.Quote(g.key[0]) + " IS NULL",
+			"INSERT IGNORE INTO " + c + " (" + columns + ") SELECT " + columns + " FROM " + t,
+		} {
+			if _, err := lock.ExecContext(ctx, query); err != nil {
+				return fmt.Errorf("soak: %w: %s", err, query)
+			}
 		}
+	} else if err := g.transfer(ctx, lock); err != nil {
+		return err
 	}
 	if err := lock.QueryRowContext(ctx, "SHOW CREATE TABLE "+t).Scan(&name, &table); err != nil {
 		return err //nolint:wrapcheck // it is looked at
 	}
 	if _, rest, numbered := strings.Cut(table, " AUTO_INCREMENT="); numbered {
 		number, _, _ := strings.Cut(rest, " ")
-		_, err := lock.ExecContext(ctx, "ALTER TABLE "+c+" AUTO_INCREMENT = "+number)
+		query := "ALTER TABLE " + c + " AUTO_INCREMENT = " + number
+		if !g.triggers { // the copy is not locked
+			return execAll(ctx, g.admin, query)
+		}
+		_, err := lock.ExecContext(ctx, query)
 		return err //nolint:wrapcheck // it is looked at
 	}
 	return nil
+}
+
+// transfer reads the table in the session that has locked it, and writes the copy in another one, as gh-ost
+// does: were the copy locked too, RENAME would wait for it, not for the table, and writers would go first.
+func (g *ghost) transfer(ctx context.Context, lock *sql.Conn) error {
+	values := "QUOTE(" + strings.Join(quoted(g.shared), "), QUOTE(") + ")"
+	rows, err := lock.QueryContext(ctx, "SELECT CONCAT('(', CONCAT_WS(', ', "+values+"), ')') FROM "+ident.Quote(g.table)) //nolint:gosec // quoted
+	if err != nil {
+		return err //nolint:wrapcheck // it is looked at
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	var all []string
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return err //nolint:wrapcheck // it is looked at
+		}
+		all = append(all, text)
+	}
+	if err = rows.Err(); err == nil {
+		err = execAll(ctx, g.admin, "DELETE FROM "+ident.Quote(g.copy))
+	}
+	for part := range slices.Chunk(all, 200) {
+		if err == nil {
+			err = execAll(ctx, g.admin, "INSERT INTO "+ident.Quote(g.copy)+" ("+ident.Quotes(g.shared...)+") VALUES "+strings.Join(part, ", "))
+		}
+	}
+	return err
 }
 
 // cutOver exchanges the tables, and tries again where that is aborted.

@@ -30,6 +30,7 @@ func (w *world) bringBack(ctx context.Context, t *tree, batch int) error {
 		switch {
 		case errors.Is(err, queue.ErrNoJob):
 			w.found.Add(brokenNoJob, "job %d, while there is %v: %v", t.job, w.now.Load(), err)
+		case errors.Is(err, recover.ErrNotKept): // the worker has begun, and kept nothing yet; at the end it is a finding
 		case !refused(err) && !w.changing():
 			w.found.Add(brokenRestore, "job %d, while nothing is altered: %v", t.job, err)
 		}
