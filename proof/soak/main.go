@@ -24,6 +24,7 @@ import (
 	"github.com/onerow/onerow/proof/soak/fuzz"
 	"github.com/onerow/onerow/proof/soak/limitfuzz"
 	"github.com/onerow/onerow/proof/soak/load"
+	"github.com/onerow/onerow/proof/soak/oscfuzz"
 	"github.com/onerow/onerow/proof/soak/poolfuzz"
 	"github.com/onerow/onerow/proof/soak/restorefuzz"
 	"github.com/onerow/onerow/proof/soak/retentionfuzz"
@@ -64,7 +65,7 @@ func main() {
 }
 
 // fuzzes are the random proofs, which draw what the soak's clients never do.
-var fuzzes = map[string]func(args []string) (code int){"transactions": txfuzz.Main, "limits": limitfuzz.Main, "pool": poolfuzz.Main, "edges": edgefuzz.Main, "broken": brokenfuzz.Main, "restores": restorefuzz.Main, "web": webfuzz.Main, "retention": retentionfuzz.Main, "features": featurefuzz.Main}
+var fuzzes = map[string]func(args []string) (code int){"transactions": txfuzz.Main, "limits": limitfuzz.Main, "pool": poolfuzz.Main, "edges": edgefuzz.Main, "broken": brokenfuzz.Main, "restores": restorefuzz.Main, "web": webfuzz.Main, "retention": retentionfuzz.Main, "features": featurefuzz.Main, "osc": oscfuzz.Main}
 
 // mode is size or kill, or what they start.
 func mode(args []string) (code int) {
@@ -124,7 +125,7 @@ func parseOptions(args []string) (options, error) {
 	case o.clients < o.webs:
 		return o, fmt.Errorf("-clients must be %d or more", o.webs)
 	case flags.NArg() > 0:
-		return o, fmt.Errorf("there is no %q: it is cluster, size, kill, trash, transactions, limits, pool, edges, broken, restores, web, retention, features, or flags alone", flags.Arg(0))
+		return o, fmt.Errorf("there is no %q: it is cluster, size, kill, trash, transactions, limits, pool, edges, broken, restores, web, retention, features, osc, or flags alone", flags.Arg(0))
 	}
 	if err := fuzz.CheckEngine(&o.engine); err != nil {
 		return o, err
