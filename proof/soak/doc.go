@@ -10,6 +10,7 @@
 //	go run -C proof ./soak edges                   where number types end: see edgefuzz
 //	go run -C proof ./soak broken                  verbs, worker and restores on a server that is not well: see brokenfuzz
 //	go run -C proof ./soak restores                random trees deleted and brought back: see restorefuzz
+//	go run -C proof ./soak adopt                   a table is adopted under kills and ALTERs: see adoptfuzz
 //
 // It starts a private server with durable settings, and processes of its own program: two of web clients, two
 // of workers (the cascade and the quota's sweep), each behind a proxy of its own. The clients create, rename,
