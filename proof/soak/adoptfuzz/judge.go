@@ -171,7 +171,12 @@ func (d *deletions) judge(found func(kind, format string, args ...any)) {
 			found(brokenAsked, "watch %d of %d: asked %v, there %v: %v", watch, was.Int64, d.asked[was.Int64], there, now)
 		}
 	}
-	if len(d.after.notes) > len(d.before.notes) || len(d.after.watches) > len(d.before.watches) || len(d.after.twice) > 0 {
-		found(brokenAsked, "there are more notes or watches than before")
+	for note, id := range d.after.notes {
+		if _, there := d.before.notes[note]; !there {
+			found(brokenAsked, "nobody made note %d of %d", note, id)
+		}
+	}
+	if len(d.after.watches) > len(d.before.watches) || len(d.after.twice) > 0 {
+		found(brokenAsked, "there are more watches than before, or notes twice: %v", d.after.twice)
 	}
 }

@@ -98,6 +98,7 @@ func (r *round) look(v version, a answer, args []string) {
 	switch number := errorNumber.FindStringSubmatch(a.err); {
 	case a.killed:
 		r.found.Add(brokenCommand, "%s: no end after %v: %s", line, patience, last)
+	case alreadyThere.MatchString(a.err):
 	case a.code != 0 && a.code != 1, strings.Contains(a.err, "goroutine "):
 		r.found.Add(brokenCommand, "%s: exit code %d: %s", line, a.code, a.err)
 	case number != nil && forbidden[number[1]]:
@@ -110,9 +111,9 @@ func (r *round) look(v version, a answer, args []string) {
 	}
 }
 
-// backfill fills in keys.
-func (r *round) backfill(ctx context.Context, v version, copies bool, kill time.Duration) answer {
-	args := []string{"adopt", "ticket", "--backfill", "--load", "1"}
+// backfill fills in keys, for a share of the time.
+func (r *round) backfill(ctx context.Context, v version, copies bool, load string, kill time.Duration) answer {
+	args := []string{"adopt", "ticket", "--backfill", "--load", load}
 	if copies {
 		r.renaming.Store(true)
 		args = append(args, "--copies")
@@ -130,6 +131,9 @@ func (r *round) ran(ctx context.Context) (last int64, err error) {
 	}
 	return last, err //nolint:wrapcheck // it says all
 }
+
+// alreadyThere is what adopt says of a file that has run, where others have undone what it did.
+var alreadyThere = regexp.MustCompile(`--out has (\S+) already`)
 
 var beforeThis = regexp.MustCompile(`(?m)^(\d+)_\S+\.sql  \(before this one`)
 
@@ -153,7 +157,17 @@ func (r *round) migrate(ctx context.Context, all bool) error {
 	if err != nil {
 		return err //nolint:wrapcheck // it says all
 	}
-	a := r.command(ctx, r.final, 0, "adopt", "ticket", "--out", r.files)
+	write := func() answer {
+		return r.command(ctx, r.final, 0, "adopt", "ticket", "--out", r.files, "--number", strconv.FormatInt(last+1, 10))
+	}
+	a := write()
+	for file := alreadyThere.FindStringSubmatch(a.err); file != nil && err == nil; file = alreadyThere.FindStringSubmatch(a.err) {
+		err = os.Remove(filepath.Join(r.files, file[1])) // it has run, and somebody has undone its work
+		a = write()
+	}
+	if err != nil {
+		return fmt.Errorf("soak: %w", err)
+	}
 	if a.code != 0 {
 		return fmt.Errorf("adopt: exit code %d: %s%s", a.code, a.out, a.err)
 	}

@@ -119,7 +119,7 @@ func (r *round) setUp(ctx context.Context, rnd *rand.Rand) (close func(), err er
 	for i := range writers {
 		w := &writer{round: r, r: r.rand(uint64(50 + i)), old: old, taught: r.admin, kind: r.final.kind(), book: book{}, next: int64(i)}
 		r.writers = append(r.writers, w)
-		if err = w.seed(ctx, calm, 300+rnd.IntN(900)); err != nil {
+		if err = w.seed(ctx, calm, 500+rnd.IntN(2000)); err != nil {
 			return close, err
 		}
 	}
@@ -157,12 +157,12 @@ func (w *writer) seed(ctx context.Context, db *sql.DB, n int) error {
 	if w.shape.times {
 		columns += ", created_at, updated_at"
 	}
-	_, err := db.ExecContext(ctx, "INSERT INTO tickets ("+columns+") VALUES "+strings.Join(tickets, ", "), args...)
+	_, err := db.ExecContext(ctx, fmt.Sprintf("INSERT INTO tickets (%s) VALUES %s", columns, strings.Join(tickets, ", ")), args...)
 	if err == nil {
-		_, err = db.ExecContext(ctx, "INSERT INTO note (token, ticket_id) VALUES "+strings.Join(notes, ", "))
+		_, err = db.ExecContext(ctx, fmt.Sprintf("INSERT INTO note (token, ticket_id) VALUES %s", strings.Join(notes, ", ")))
 	}
 	if err == nil {
-		_, err = db.ExecContext(ctx, "INSERT INTO watch (id, ticket_id) VALUES "+strings.Join(watches, ", "))
+		_, err = db.ExecContext(ctx, fmt.Sprintf("INSERT INTO watch (id, ticket_id) VALUES %s", strings.Join(watches, ", ")))
 	}
 	return err //nolint:wrapcheck // it says all
 }
@@ -221,7 +221,7 @@ func (r *round) adopt(ctx context.Context, rnd *rand.Rand) (have tables, err err
 func (r *round) finish(ctx context.Context) error {
 	r.at.Store("fills in the rest")
 	whole := func() error {
-		if a := r.backfill(ctx, r.final, true, 0); a.code != 0 {
+		if a := r.backfill(ctx, r.final, true, "1", 0); a.code != 0 {
 			return fmt.Errorf("exit code %d: %s%s", a.code, a.out, a.err)
 		}
 		return nil
@@ -264,7 +264,7 @@ func (r *round) judgeAdopted(ctx context.Context) (have tables, err error) {
 		r.found.Add(brokenVerify, "%v", err)
 	}
 	if !r.until(ctx, "a backfill of nothing", func() error {
-		a := r.backfill(ctx, r.final, false, 0)
+		a := r.backfill(ctx, r.final, false, "1", 0)
 		if a.code == 0 && !strings.Contains(a.out, " 0 writes, 0 renamed") {
 			r.found.Add(brokenKey, "the backfill behind the last one: %s", a.out)
 		}

@@ -24,7 +24,7 @@ func (r *round) sessions(ctx context.Context, rnd *rand.Rand) {
 
 // restarts kills the server now and then.
 func (r *round) restarts(ctx context.Context, rnd *rand.Rand) error {
-	for fuzz.Pause(ctx, 1500*time.Millisecond+time.Duration(rnd.Int64N(int64(6*time.Second)))) {
+	for fuzz.Pause(ctx, time.Second+time.Duration(rnd.Int64N(int64(4*time.Second)))) {
 		if err := r.server.restart(context.WithoutCancel(ctx)); err != nil {
 			return err
 		}
@@ -32,6 +32,9 @@ func (r *round) restarts(ctx context.Context, rnd *rand.Rand) error {
 	}
 	return nil
 }
+
+// loads are shares of the time; with the last ones a command works for seconds.
+var loads = []string{"1", "0.5", "0.1", "0.05"}
 
 // backfills runs the command with one plan or another until ctx ends, and kills it now and then.
 func (r *round) backfills(ctx context.Context, rnd *rand.Rand) {
@@ -44,7 +47,7 @@ func (r *round) backfills(ctx context.Context, rnd *rand.Rand) {
 		if rnd.IntN(2) == 0 {
 			kill = 400*time.Millisecond + time.Duration(rnd.Int64N(int64(time.Second)))
 		}
-		a := r.backfill(context.WithoutCancel(ctx), v, rnd.IntN(3) == 0, kill)
+		a := r.backfill(context.WithoutCancel(ctx), v, rnd.IntN(3) == 0, loads[rnd.IntN(len(loads))], kill)
 		if a.code == 0 || rnd.IntN(3) == 0 {
 			// What others have dropped is made again, as whoever sees the refusal would.
 			if err := r.migrate(context.WithoutCancel(ctx), false); err != nil {
@@ -64,7 +67,7 @@ func (r *round) trouble(ctx context.Context, rnd *rand.Rand) error {
 		all.Go(func() { r.backfills(limited, r.rand(10+uint64(i))) }) //nolint:gosec // small
 	}
 	all.Go(func() { r.alterer(limited, r.rand(20)) })
-	if rnd.IntN(2) == 0 {
+	if rnd.IntN(3) > 0 {
 		all.Go(func() { err = r.restarts(limited, r.rand(21)) })
 	}
 	all.Wait()

@@ -146,8 +146,9 @@ func (w *writer) insert(ctx context.Context, n int) {
 
 func (w *writer) keep(rows []*ticket, states []state, at span, unknown bool) {
 	for i, t := range rows {
-		states[i].created, states[i].updated = at, at
-		t.may = []state{states[i]}
+		s := states[i] //nolint:gosec // there is one for each row
+		s.created, s.updated = at, at
+		t.may = []state{s}
 		if unknown {
 			t.may = append(t.may, state{gone: true})
 		}
@@ -201,10 +202,10 @@ func (w *writer) note(ctx context.Context, t *ticket) {
 func (w *writer) writeTaught(ctx context.Context) {
 	w.step++
 	title := fmt.Sprintf("Taught %d-%d", w.next%writers, w.step)
-	switch n := w.r.IntN(3); {
-	case n == 0:
+	switch w.r.IntN(3) {
+	case 0:
 		w.insertTaught(ctx, title)
-	case n == 1:
+	case 1:
 		w.update(ctx, w.pick(), title)
 	default:
 		w.update(ctx, w.pick(), "")
