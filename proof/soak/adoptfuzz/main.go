@@ -72,7 +72,7 @@ func (w *world) run(ctx context.Context) (err error) {
 	}
 	slices.Sort(lines)
 	fmt.Println(strings.Join(lines, "\n"))
-	if c := &w.counts; err == nil && (c.rounds.Load() == 0 || c.deletions.Load() == 0 || c.alters.Load() == 0 || c.kills.Load() == 0) {
+	if c := &w.counts; err == nil && (c.rounds.Load() == 0 || c.deletions.Load() == 0 || c.alters.Load() == 0) {
 		err = errors.New("soak: nothing is shown: no round has ended, or something was never done")
 	}
 	return err

@@ -119,7 +119,7 @@ func (r *round) setUp(ctx context.Context, rnd *rand.Rand) (close func(), err er
 	for i := range writers {
 		w := &writer{round: r, r: r.rand(uint64(50 + i)), old: old, taught: r.admin, kind: r.final.kind(), book: book{}, next: int64(i)}
 		r.writers = append(r.writers, w)
-		if err = w.seed(ctx, calm, 500+rnd.IntN(2000)); err != nil {
+		if err = w.seed(ctx, calm, 300+rnd.IntN(1200)); err != nil {
 			return close, err
 		}
 	}
@@ -153,6 +153,7 @@ func (w *writer) seed(ctx context.Context, db *sql.DB, n int) error {
 		}
 	}
 	w.watches += int64(len(watches))
+	w.inserted = 0 // these do not count
 	columns := "id, token, desk_id, title, price, body"
 	if w.shape.times {
 		columns += ", created_at, updated_at"
@@ -205,6 +206,7 @@ func (r *round) adopt(ctx context.Context, rnd *rand.Rand) (have tables, err err
 	}
 	for _, w := range r.writers {
 		w.mend(ctx)
+		w.inserted = 0
 		w.knows.Store(true)
 	}
 	if err := expand(); err != nil {

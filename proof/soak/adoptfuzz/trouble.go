@@ -33,7 +33,7 @@ func (r *round) restarts(ctx context.Context, rnd *rand.Rand) error {
 	return nil
 }
 
-// loads are shares of the time; with the last ones a command works for seconds.
+// loads are shares of the time; with the last ones a command works until it is killed.
 var loads = []string{"1", "0.5", "0.1", "0.05"}
 
 // backfills runs the command with one plan or another until ctx ends, and kills it now and then.
@@ -43,11 +43,11 @@ func (r *round) backfills(ctx context.Context, rnd *rand.Rand) {
 		if rnd.IntN(3) == 0 {
 			v = version(rnd.IntN(versions))
 		}
-		kill := time.Duration(0)
-		if rnd.IntN(2) == 0 {
-			kill = 400*time.Millisecond + time.Duration(rnd.Int64N(int64(time.Second)))
+		load, kill := loads[rnd.IntN(len(loads))], time.Duration(0)
+		if load != loads[0] || rnd.IntN(2) == 0 {
+			kill = 400*time.Millisecond + time.Duration(rnd.Int64N(int64(2*time.Second)))
 		}
-		a := r.backfill(context.WithoutCancel(ctx), v, rnd.IntN(3) == 0, loads[rnd.IntN(len(loads))], kill)
+		a := r.backfill(context.WithoutCancel(ctx), v, rnd.IntN(3) == 0, load, kill)
 		if a.code == 0 || rnd.IntN(3) == 0 {
 			// What others have dropped is made again, as whoever sees the refusal would.
 			if err := r.migrate(context.WithoutCancel(ctx), false); err != nil {
@@ -59,7 +59,7 @@ func (r *round) backfills(ctx context.Context, rnd *rand.Rand) {
 
 // trouble lets the backfill run beside all that disturbs it.
 func (r *round) trouble(ctx context.Context, rnd *rand.Rand) error {
-	limited, cancel := context.WithTimeout(ctx, 4*time.Second+time.Duration(rnd.Int64N(int64(5*time.Second))))
+	limited, cancel := context.WithTimeout(ctx, 4*time.Second+time.Duration(rnd.Int64N(int64(4*time.Second))))
 	defer cancel()
 	var all sync.WaitGroup
 	var err error

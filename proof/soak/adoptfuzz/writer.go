@@ -17,7 +17,8 @@ import (
 	"github.com/onerow/onerow/proof/soak/fuzz"
 )
 
-// maxInsert is how many rows one statement of a writer inserts, and one writer in a round adds by many.
+// maxInsert is how many rows all writers insert in a round: with more of them the backfill never gets to an end
+// on a machine that is slow, nor does the round.
 const maxInsert = 500
 
 // writer is a program that goes on while the table is adopted. It has rows of its own, told by tokens that it
@@ -31,7 +32,7 @@ type writer struct {
 	book        book
 	tokens      []int64 // that may be there
 	next, step  int64
-	inserted    int // by large statements
+	inserted    int
 }
 
 // Lost and refused answers of the server, as the number of its error.
@@ -81,11 +82,9 @@ func (w *writer) run(ctx, sends context.Context) {
 // writeOld is one statement of a program that knows nothing of the toolkit.
 func (w *writer) writeOld(ctx context.Context) {
 	switch n := w.r.IntN(100); {
-	case n < 2 && w.inserted < maxInsert:
-		n := 20 + w.r.IntN(maxInsert/3)
-		w.inserted += n
-		w.insert(ctx, n)
-	case n < 25 || len(w.tokens) < 20:
+	case n < 2 && w.mayInsert():
+		w.insert(ctx, 20+w.r.IntN(60))
+	case n < 25 && w.mayInsert(), len(w.tokens) < 20:
 		w.insert(ctx, 1+w.r.IntN(2))
 	case n < 60:
 		w.update(ctx, w.pick(), drawTitle(w.r))
@@ -93,7 +92,7 @@ func (w *writer) writeOld(ctx context.Context) {
 		w.update(ctx, w.pick(), "")
 	case n < 88:
 		w.note(ctx, w.pick())
-	default:
+	case n < 90 || w.mayInsert():
 		t := w.pick()
 		if done, unknown := w.exec(ctx, w.old, "DELETE FROM "+w.table("tickets")+" WHERE token = ?", t.token); done || unknown {
 			t.write(func(s *state) { *s = state{gone: true} }, unknown)
@@ -103,6 +102,8 @@ func (w *writer) writeOld(ctx context.Context) {
 		}
 	}
 }
+
+func (w *writer) mayInsert() bool { return w.inserted < maxInsert/writers }
 
 // pick draws a row that may be there.
 func (w *writer) pick() *ticket { return w.book[w.tokens[w.r.IntN(len(w.tokens))]] }
@@ -115,6 +116,7 @@ func (w *writer) forget(t *ticket) {
 
 // fresh makes rows that are not there yet.
 func (w *writer) fresh(n int) (all []*ticket) {
+	w.inserted += n
 	for range n {
 		w.next += writers
 		all = append(all, &ticket{token: w.next, desk: w.next%desks + 1, may: []state{{gone: true}}, notes: map[int64]bool{}})
@@ -202,10 +204,10 @@ func (w *writer) note(ctx context.Context, t *ticket) {
 func (w *writer) writeTaught(ctx context.Context) {
 	w.step++
 	title := fmt.Sprintf("Taught %d-%d", w.next%writers, w.step)
-	switch w.r.IntN(3) {
-	case 0:
+	switch n := w.r.IntN(3); {
+	case n == 0 && w.mayInsert():
 		w.insertTaught(ctx, title)
-	case 1:
+	case n < 2:
 		w.update(ctx, w.pick(), title)
 	default:
 		w.update(ctx, w.pick(), "")
