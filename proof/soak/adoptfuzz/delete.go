@@ -82,11 +82,11 @@ func (r *round) delete(ctx context.Context, rnd *rand.Rand, before tables) error
 	return r.judgeDeletions(ctx, before, asked, jobs)
 }
 
-// draw draws which rows go: a third of them.
+// draw draws which rows go: one of twenty.
 func (r *round) draw(rnd *rand.Rand, before tables) (asked map[int64]bool) {
 	asked = map[int64]bool{}
 	for _, h := range before.tickets {
-		if rnd.IntN(8) == 0 {
+		if rnd.IntN(20) == 0 {
 			asked[h.id] = true
 		}
 	}
