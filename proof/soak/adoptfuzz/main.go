@@ -37,6 +37,7 @@ type world struct {
 func Main(args []string) int {
 	set := flag.NewFlagSet("adopt", flag.ExitOnError)
 	w := &world{Options: fuzz.NewOptions(set, writers), oddly: map[string]int{}}
+	set.StringVar(&w.program, "program", "", "the cascade-worker that is run; default: it is built")
 	return fuzz.Main(w.Options, args, func(ctx context.Context, found *fuzz.Findings) error {
 		w.found = found
 		return w.run(ctx)
@@ -49,7 +50,10 @@ func (w *world) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, w.server.close()) }()
 	w.at.Store("begins")
-	if w.program, err = build(ctx, w.server.dir); err != nil {
+	if w.program == "" {
+		w.program, err = build(ctx, w.server.dir)
+	}
+	if err != nil {
 		return err
 	}
 	telling, stop := context.WithCancel(ctx)

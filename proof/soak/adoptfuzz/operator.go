@@ -31,7 +31,7 @@ type answer struct {
 // build makes the command that the round's operator runs.
 func build(ctx context.Context, dir string) (program string, err error) {
 	program = filepath.Join(dir, "cascade-worker")
-	out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/cascade-worker").CombinedOutput() //nolint:gosec // our own
+	out, err := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", program, "./cmd/cascade-worker").CombinedOutput() //nolint:gosec // our own
 	if err != nil {
 		return "", fmt.Errorf("soak: go build: %w: %s", err, out)
 	}
@@ -201,7 +201,22 @@ func (r *round) up(ctx context.Context, last, to int64) error {
 	return err //nolint:wrapcheck // it says all
 }
 
-// until repeats what fails while sessions are killed, and finds that it does not come to an end.
+// disturbed is how long sessions are killed while an operator comes to an end of something.
+const disturbed = 6 * time.Second
+
+// despite repeats what fails, while sessions are killed at first, then without.
+func (r *round) despite(ctx context.Context, what string, do func() error) bool {
+	for begin := time.Now(); time.Since(begin) < disturbed; fuzz.Pause(ctx, 100*time.Millisecond) {
+		if do() == nil {
+			return true
+		}
+	}
+	again := r.killer.Rest()
+	defer again()
+	return r.until(ctx, what, do)
+}
+
+// until repeats what fails, and finds that it does not come to an end.
 func (r *round) until(ctx context.Context, what string, do func() error) bool {
 	var err error
 	for begin := time.Now(); time.Since(begin) < deadline; {

@@ -189,7 +189,7 @@ var errNoEnd = errors.New("soak: a round does not come to its end")
 func (r *round) adopt(ctx context.Context, rnd *rand.Rand) (have tables, err error) {
 	expand := func() error {
 		r.at.Store("runs the files before the backfill")
-		if !r.until(ctx, "the files before the backfill", func() error { return r.migrate(ctx, false) }) {
+		if !r.despite(ctx, "the files before the backfill", func() error { return r.migrate(ctx, false) }) {
 			return errNoEnd
 		}
 		return nil
@@ -228,11 +228,11 @@ func (r *round) finish(ctx context.Context) error {
 		}
 		return nil
 	}
-	if !r.until(ctx, "the backfill", whole) {
+	if !r.despite(ctx, "the backfill", whole) {
 		return errNoEnd
 	}
 	r.at.Store("runs the last files")
-	if !r.until(ctx, "the last files", func() error {
+	if !r.despite(ctx, "the last files", func() error {
 		err := r.migrate(ctx, true)
 		if err != nil && strings.Contains(err.Error(), "rows lack values") {
 			r.found.Add(brokenKey, "behind the last backfill: %v", err)
