@@ -25,6 +25,7 @@ type world struct {
 	found   *fuzz.Findings
 	server  *server
 	program string // cascade-worker
+	rows    int    // of a table, before
 	killer  fuzz.Killer
 	counts  counts
 	at      atomic.Value // what the round does now
@@ -38,6 +39,7 @@ func Main(args []string) int {
 	set := flag.NewFlagSet("adopt", flag.ExitOnError)
 	w := &world{Options: fuzz.NewOptions(set, writers), oddly: map[string]int{}}
 	set.StringVar(&w.program, "program", "", "the cascade-worker that is run; default: it is built")
+	set.IntVar(&w.rows, "rows", 1000, "about how many rows a table has before it is adopted")
 	return fuzz.Main(w.Options, args, func(ctx context.Context, found *fuzz.Findings) error {
 		w.found = found
 		return w.run(ctx)
@@ -50,6 +52,9 @@ func (w *world) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, w.server.close()) }()
 	w.at.Store("begins")
+	if w.rows < 100 {
+		return errors.New("-rows must be 100 or more")
+	}
 	if w.program == "" {
 		w.program, err = build(ctx, w.server.dir)
 	}
