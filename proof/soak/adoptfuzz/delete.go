@@ -66,7 +66,7 @@ func (r *round) delete(ctx context.Context, rnd *rand.Rand, before tables) error
 	for i, tickets := range repos {
 		clients.Go(func() { jobs[i], errs[i] = r.ask(ctx, db, tickets, asked, i, plans[i] == r.final) })
 	}
-	if rnd.IntN(3) == 0 {
+	if rnd.IntN(3) == 0 && r.kills {
 		errs[len(repos)] = r.server.restart(ctx)
 		r.counts.restarts.Add(1)
 	}

@@ -26,6 +26,7 @@ type world struct {
 	server  *server
 	program string // cascade-worker
 	rows    int    // of a table, before
+	kills   bool   // of the server
 	killer  fuzz.Killer
 	counts  counts
 	at      atomic.Value // what the round does now
@@ -40,6 +41,7 @@ func Main(args []string) int {
 	w := &world{Options: fuzz.NewOptions(set, writers), oddly: map[string]int{}}
 	set.StringVar(&w.program, "program", "", "the cascade-worker that is run; default: it is built")
 	set.IntVar(&w.rows, "rows", 1000, "about how many rows a table has before it is adopted")
+	set.BoolVar(&w.kills, "kill-server", true, "the server is killed, too")
 	return fuzz.Main(w.Options, args, func(ctx context.Context, found *fuzz.Findings) error {
 		w.found = found
 		return w.run(ctx)

@@ -67,7 +67,7 @@ func (r *round) trouble(ctx context.Context, rnd *rand.Rand) error {
 		all.Go(func() { r.backfills(limited, r.rand(10+uint64(i))) }) //nolint:gosec // small
 	}
 	all.Go(func() { r.alterer(limited, r.rand(20)) })
-	if rnd.IntN(3) > 0 {
+	if rnd.IntN(3) > 0 && r.kills {
 		all.Go(func() { err = r.restarts(limited, r.rand(21)) })
 	}
 	all.Wait()
