@@ -14,6 +14,7 @@
 //	go run -C proof ./soak retention               rows get old while the clock changes: see retentionfuzz
 //	go run -C proof ./soak features                what schemas of others have, deleted and brought back: see featurefuzz
 //	go run -C proof ./soak osc                     tables are altered online beside deletions and restores: see oscfuzz
+//	go run -C proof ./soak adopt                   a table is adopted under kills and ALTERs: see adoptfuzz
 //
 // It starts a private server with durable settings, and processes of its own program: two of web clients, two
 // of workers (the cascade and the quota's sweep), each behind a proxy of its own. The clients create, rename,

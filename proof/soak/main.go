@@ -18,6 +18,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow/proof/internal/checkout"
+	"github.com/onerow/onerow/proof/soak/adoptfuzz"
 	"github.com/onerow/onerow/proof/soak/brokenfuzz"
 	"github.com/onerow/onerow/proof/soak/edgefuzz"
 	"github.com/onerow/onerow/proof/soak/featurefuzz"
@@ -65,7 +66,7 @@ func main() {
 }
 
 // fuzzes are the random proofs, which draw what the soak's clients never do.
-var fuzzes = map[string]func(args []string) (code int){"transactions": txfuzz.Main, "limits": limitfuzz.Main, "pool": poolfuzz.Main, "edges": edgefuzz.Main, "broken": brokenfuzz.Main, "restores": restorefuzz.Main, "web": webfuzz.Main, "retention": retentionfuzz.Main, "features": featurefuzz.Main, "osc": oscfuzz.Main}
+var fuzzes = map[string]func(args []string) (code int){"transactions": txfuzz.Main, "limits": limitfuzz.Main, "pool": poolfuzz.Main, "edges": edgefuzz.Main, "broken": brokenfuzz.Main, "restores": restorefuzz.Main, "web": webfuzz.Main, "retention": retentionfuzz.Main, "features": featurefuzz.Main, "osc": oscfuzz.Main, "adopt": adoptfuzz.Main}
 
 // mode is size or kill, or what they start.
 func mode(args []string) (code int) {
@@ -125,7 +126,7 @@ func parseOptions(args []string) (options, error) {
 	case o.clients < o.webs:
 		return o, fmt.Errorf("-clients must be %d or more", o.webs)
 	case flags.NArg() > 0:
-		return o, fmt.Errorf("there is no %q: it is cluster, size, kill, trash, transactions, limits, pool, edges, broken, restores, web, retention, features, osc, or flags alone", flags.Arg(0))
+		return o, fmt.Errorf("there is no %q: it is cluster, size, kill, trash, transactions, limits, pool, edges, broken, restores, web, retention, features, osc, adopt, or flags alone", flags.Arg(0))
 	}
 	if err := fuzz.CheckEngine(&o.engine); err != nil {
 		return o, err

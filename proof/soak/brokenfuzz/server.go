@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -110,20 +109,7 @@ func (s *server) open(change func(*mysql.Config)) (*sql.DB, error) {
 }
 
 // kill sends SIGKILL and waits until the process is gone.
-func (s *server) kill() error {
-	text, err := os.ReadFile(filepath.Join(s.dir, "server", "server.pid"))
-	if err != nil {
-		return s.now.Close() // it has ended by itself
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err == nil {
-		err = syscall.Kill(pid, syscall.SIGKILL)
-	}
-	if errors.Is(err, syscall.ESRCH) {
-		err = nil
-	}
-	return errors.Join(err, s.now.Close())
-}
+func (s *server) kill() error { return fuzz.Kill(filepath.Join(s.dir, "server"), s.now) }
 
 // alive says whether the server answers.
 func (s *server) alive(ctx context.Context) bool {

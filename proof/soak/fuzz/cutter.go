@@ -21,14 +21,14 @@ type Cutter struct {
 	Cuts atomic.Int64
 
 	listener net.Listener
-	upstream string
-	longest  int64 // bytes; 0: nothing is cut
 	all      sync.WaitGroup
 
-	mu     sync.Mutex
-	r      *rand.Rand
-	open   map[net.Conn]struct{}
-	closed bool
+	mu       sync.Mutex
+	upstream string
+	longest  int64 // bytes; 0: nothing is cut
+	r        *rand.Rand
+	open     map[net.Conn]struct{}
+	closed   bool
 }
 
 const (
@@ -49,6 +49,13 @@ func NewCutter(upstream string, r *rand.Rand, longest int64) (*Cutter, error) {
 
 // Addr is where it listens.
 func (c *Cutter) Addr() string { return c.listener.Addr().String() }
+
+// Lead has connections that begin from now on end elsewhere: a server's port changes when it starts again.
+func (c *Cutter) Lead(upstream string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.upstream = upstream
+}
 
 // Stop cuts nothing more of what begins from now on.
 func (c *Cutter) Stop() {
@@ -115,7 +122,10 @@ func (c *Cutter) keep(conn net.Conn) bool {
 }
 
 func (c *Cutter) serve(client net.Conn) {
-	server, err := net.Dial("tcp", c.upstream)
+	c.mu.Lock()
+	upstream := c.upstream
+	c.mu.Unlock()
+	server, err := net.Dial("tcp", upstream)
 	if err != nil {
 		_ = client.Close() //nolint:errcheck // the client sees that there is nobody
 		return
