@@ -98,8 +98,8 @@ func reattached(ctx context.Context, s *scene) error {
 // is, and one.
 const fallBack = "ALTER TABLE project AUTO_INCREMENT = 1"
 
-// reused loses the counter twice: while a deletion hides its row, which the start of a program finds, and where
-// a row is gone for good and what is below it is not, which it does not.
+// reused loses the counter twice: while a deletion hides its row, which the start of a program finds, and
+// where a row is gone for good and what is below it is not, which it does not.
 func reused(ctx context.Context, s *scene) error {
 	rows, err := s.projects(ctx, 2)
 	if err != nil {
