@@ -26,8 +26,8 @@ type line struct {
 	UserID int64 `db:"user_id"`
 }
 
-// answersLost makes rows and effects behind a proxy that loses the answer to each second COMMIT, and calls again
-// until there is an answer.
+// answersLost makes rows and effects behind a proxy that loses the answer to each second COMMIT, and calls
+// again until there is an answer.
 func answersLost(ctx context.Context, s *scene) (err error) {
 	if err := s.plant(ctx, lines, "CREATE TABLE paid (id BIGINT AUTO_INCREMENT PRIMARY KEY)", "CREATE TABLE plain (id BIGINT AUTO_INCREMENT PRIMARY KEY)"); err != nil {
 		return err

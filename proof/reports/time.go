@@ -27,8 +27,8 @@ var logs = func() (plan schema.Plan) {
 	return plan
 }()
 
-// retained deletes what is three hours too old and keeps what is three hours too young, whatever the zone of the
-// worker's sessions is.
+// retained deletes what is three hours too old and keeps what is three hours too young, whatever the zone of
+// the worker's sessions is.
 func retained(ctx context.Context, s *scene) error {
 	if err := s.plant(ctx, logs, "CREATE TABLE stamped (id BIGINT AUTO_INCREMENT PRIMARY KEY, at TIMESTAMP(6) NULL, KEY at (at)) ENGINE=InnoDB",
 		"CREATE TABLE universal (id BIGINT AUTO_INCREMENT PRIMARY KEY, at DATETIME NULL, KEY at (at)) ENGINE=InnoDB",

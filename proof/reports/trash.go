@@ -98,8 +98,8 @@ func reattached(ctx context.Context, s *scene) error {
 // is, and one.
 const fallBack = "ALTER TABLE project AUTO_INCREMENT = 1"
 
-// reused loses the counter twice: while a deletion hides its row, which the start of a program finds; and where a
-// row is gone for good and what is below it is not, which it does not.
+// reused loses the counter twice: while a deletion hides its row, which the start of a program finds, and
+// where a row is gone for good and what is below it is not, which it does not.
 func reused(ctx context.Context, s *scene) error {
 	rows, err := s.projects(ctx, 2)
 	if err != nil {
@@ -133,8 +133,8 @@ func reused(ctx context.Context, s *scene) error {
 	return reusedUnseen(ctx, s, rows)
 }
 
-// reusedUnseen deletes the project 1 as the last one, and makes another of its id before the worker comes. The new
-// row stays and the job says why it does nothing; what is below it stays as well, and is the new row's.
+// reusedUnseen deletes the project 1 as the last one, and makes another of its id before the worker comes. The
+// new row stays and the job says why it does nothing; what is below it stays as well, and is the new row's.
 func reusedUnseen(ctx context.Context, s *scene, rows *repo.Repo[project]) error {
 	if err := s.exec(ctx, "DELETE FROM project WHERE id <> 1"); err != nil {
 		return err
