@@ -178,7 +178,7 @@ func (d *Desk) postMessage(c call) (any, error) {
 
 func (d *Desk) putAttachment(c call) (any, error) {
 	id, err := uuid.Parse(c.PathValue("of"))
-	name := cmp.Or(c.FormValue("name"), c.PathValue("of"))
+	name := cmp.Or(c.URL.Query().Get("name"), c.PathValue("of")) // not FormValue, which reads a body that is a form
 	if err != nil || c.ContentLength < 0 || c.ContentLength > maxFile {
 		return nil, fmt.Errorf("%w: an attachment has a UUID, and a Content-Length of at most %d", errInput, maxFile)
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -161,7 +162,11 @@ func (c client) files(ticket string) {
 	if full["wanted"] != 21.0 || full["used"] != float64(used+80) || full["max"] != float64(used+100) {
 		t.Error(full)
 	}
-	file := string(c.desk.files) + "/" + id
+	files, err := filepath.Glob(string(c.desk.files) + "/" + id + "*")
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	file := files[0]
 	if text, err := os.ReadFile(file); err != nil || len(text) != 80 {
 		t.Errorf("%q, %v", text, err)
 	}

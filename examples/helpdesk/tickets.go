@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
@@ -111,11 +112,15 @@ func (d *Desk) Attach(ctx context.Context, p Place, a Attachment, read func() ([
 	if err != nil {
 		return res, errors.Join(err, d.bytes.Cancel(ctx, d.db, key, p.Tenant))
 	}
-	a.File = key
+	a.File = key + "-" + rand.Text() // never one that another row names
 	if err := d.files.write(a.File, text); err != nil {
 		return res, err
 	}
-	return d.attachments.Create(ctx, d.db, a, repo.UseReservation(d.bytes, key))
+	res, err = d.attachments.Create(ctx, d.db, a, repo.UseReservation(d.bytes, key))
+	if err != nil && !errors.Is(err, onerow.ErrOutcomeUnknown) || err == nil && res.Row.File != a.File { // no row names it
+		err = errors.Join(err, d.files.Delete(ctx, []string{a.File}))
+	}
+	return res, err
 }
 
 // Tag gives a ticket a tag of its tenant. It may be called twice.

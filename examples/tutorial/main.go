@@ -65,7 +65,7 @@ func serve(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Addr: address, Handler: handler, ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Addr: address, Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second}
 	done := make(chan error, 2)
 	go func() { done <- worker.Run(ctx) }() // deletes what is below deleted shows
 	go func() { done <- server.ListenAndServe() }()

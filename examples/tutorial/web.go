@@ -27,7 +27,7 @@ func (o *office) handler(db *sql.DB) (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /shows", func(w http.ResponseWriter, r *http.Request) {
 		var show Show
-		if err := json.NewDecoder(r.Body).Decode(&show); err != nil {
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 64<<10)).Decode(&show); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/onerow/onerow/examples/orders/internal/bank"
 	"github.com/onerow/onerow/examples/orders/internal/store"
@@ -71,7 +72,7 @@ func readOrder(r *http.Request) (store.Order, error) {
 	amount, err := strconv.ParseInt(r.PostFormValue("amount"), 10, 64)
 	o := store.Order{Item: r.PostFormValue("item"), Amount: amount, Card: r.PostFormValue("card")}
 	switch {
-	case o.Item == "" || len(o.Item) > maxItem:
+	case o.Item == "" || len(o.Item) > maxItem || !utf8.ValidString(o.Item):
 		return o, invalid("item must have 1 to %d bytes", maxItem)
 	case err != nil || amount < 1 || amount > maxAmount:
 		return o, invalid("amount must be 1 to %d cents", maxAmount)

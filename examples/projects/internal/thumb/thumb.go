@@ -38,11 +38,15 @@ func Make(r io.Reader, width, height int) (picture []byte, contentType string, e
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, "", fmt.Errorf("thumb: %w", err)
 	}
-	size, _, err := image.DecodeConfig(bytes.NewReader(head))
+	size, format, err := image.DecodeConfig(bytes.NewReader(head))
 	if err != nil {
 		return nil, "", fmt.Errorf("%w: %w", ErrNoPicture, err)
 	}
-	if size.Width < 1 || size.Height < 1 || size.Width > maxSide || size.Height > maxSide || size.Width*size.Height > MaxPixels {
+	most := MaxPixels
+	if format == "jpeg" {
+		most /= 4 // a progressive one takes up to 24 bytes for each while it is decoded
+	}
+	if size.Width < 1 || size.Height < 1 || size.Width > maxSide || size.Height > maxSide || size.Width*size.Height > most {
 		return nil, "", fmt.Errorf("%w: %d × %d pixels", ErrNoPicture, size.Width, size.Height)
 	}
 	full, _, err := image.Decode(buffered)
