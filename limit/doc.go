@@ -15,8 +15,8 @@
 //   - Archive and Delete give back in their own commit. A row that a deletion hides (a grace period, an asset
 //     to be deleted first) keeps its place until it is gone, so that undoing the deletion never fails by a
 //     limit.
-//   - A maximum that was lowered below what there is, or above which a restore of deleted rows has brought it,
-//     refuses until enough has gone.
+//   - A maximum that was lowered below what there is, or above which a restore of deleted rows has brought
+//     it, refuses until enough has gone.
 //   - A [Rule.Reserve] holds room for work in two steps, an upload, until it is used, cancelled or over.
 //   - Whatever a crash leaves is what a rollback leaves.
 //

@@ -12,9 +12,9 @@ import (
 	"github.com/onerow/onerow/internal/ident"
 )
 
-// SQL returns all migrations as statements for another tool: up makes the toolkit's tables and records them, so
-// that [Status] and a worker find them applied; down removes both. Each statement ends with a semicolon at the
-// end of a line, has no other one, and may run twice. The comments for goose are comments to all others.
+// SQL returns all migrations as statements for another tool: up makes the toolkit's tables and records them,
+// so that [Status] and a worker find them applied; down removes both. Each statement ends with a semicolon at
+// the end of a line, has no other one, and may run twice. The comments for goose are comments to all others.
 func SQL() (up, down string, err error) {
 	files, err := fs.Glob(FS, "*.sql")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package migrators shows that other migration tools make the toolkit's tables from what `cascade-worker migrate
-// sql` prints: goose and golang-migrate, each by its own library, with the file's name that it wants.
+// Package migrators shows that other migration tools make the toolkit's tables from what `cascade-worker
+// migrate sql` prints: goose and golang-migrate, each by its own library, with the file's name that it wants.
 //
 // Flyway is not run: it cuts a file at semicolons at the ends of lines, as migrations.TestSQL does.
 //

@@ -42,8 +42,8 @@ type timed struct {
 
 const modulePath = "github.com/onerow/onerow/"
 
-// measured is what measure says of this code, kept in .cache for each package: a run that goes on, in parts or
-// beside another one, need not measure again.
+// measured is what measure says of this code, kept in .cache for each package: a run that goes on, in parts
+// or beside another one, need not measure again.
 func (n nursery) measured(ctx context.Context, pkgs []string) (*coverage, error) {
 	sum, err := sumOf(n.garden)
 	if err != nil {

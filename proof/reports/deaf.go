@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 )
 
-// deaf is a proxy that loses the answer to each second packet that ends with one of some words: the server has
-// run it, and the client's connection ends. fuzz.Cutter cuts anywhere, and seldom there.
+// deaf is a proxy that loses the answer to each second packet that ends with one of some words: the server
+// has run it, and the client's connection ends. fuzz.Cutter cuts anywhere, and seldom there.
 type deaf struct {
 	words  [][]byte
 	heard  atomic.Int64 // packets that end so

@@ -115,8 +115,8 @@ func untilAnswered(ctx context.Context, call func() error) (err error) {
 	return fmt.Errorf("fifty calls: %w", err)
 }
 
-// halfMigrated ends migrations in their midst, and goes on from what is left: also where all was made, and the
-// version was not noted.
+// halfMigrated ends migrations in their midst, and goes on from what is left: also where all was made, and
+// the version was not noted.
 func halfMigrated(ctx context.Context, s *scene) error {
 	cut := 0
 	for patience := time.Millisecond; ; patience += patience/4 + time.Millisecond {

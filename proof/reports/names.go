@@ -163,7 +163,8 @@ var reviews = schema.Plan{Resources: []schema.Resource{{
 	Name: "review", Archive: "review_archive", Owner: "user_id", Limits: []schema.Limit{{}},
 }}}
 
-// deletedTwice archives and deletes one row from eight places at once; then as many rows fit as there is room.
+// deletedTwice archives and deletes one row from eight places at once; then as many rows fit as there is
+// room.
 func deletedTwice(ctx context.Context, s *scene) error {
 	if err := s.plant(ctx, reviews, "CREATE TABLE counter (n BIGINT UNSIGNED NOT NULL)", "INSERT INTO counter VALUES (0)"); err != nil {
 		return err

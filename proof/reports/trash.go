@@ -94,8 +94,8 @@ func reattached(ctx context.Context, s *scene) error {
 		s.want(ctx, 2, "SELECT COUNT(*) FROM member WHERE team_id = 2 AND id IN (3, 4)"), s.want(ctx, 1, "SELECT COUNT(*) FROM member WHERE team_id IS NULL"))
 }
 
-// fallBack is what a rebuilt table or a restart of an old server makes of a counter: the highest id that there
-// is, and one.
+// fallBack is what a rebuilt table or a restart of an old server makes of a counter: the highest id that
+// there is, and one.
 const fallBack = "ALTER TABLE project AUTO_INCREMENT = 1"
 
 // reused loses the counter twice: while a deletion hides its row, which the start of a program finds, and
@@ -133,8 +133,9 @@ func reused(ctx context.Context, s *scene) error {
 	return reusedUnseen(ctx, s, rows)
 }
 
-// reusedUnseen deletes the project 1 as the last one, and makes another of its id before the worker comes. The
-// new row stays and the job says why it does nothing; what is below it stays as well, and is the new row's.
+// reusedUnseen deletes the project 1 as the last one, and makes another of its id before the worker comes.
+// The new row stays and the job says why it does nothing; what is below it stays as well, and is the new
+// row's.
 func reusedUnseen(ctx context.Context, s *scene, rows *repo.Repo[project]) error {
 	if err := s.exec(ctx, "DELETE FROM project WHERE id <> 1"); err != nil {
 		return err

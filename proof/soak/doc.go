@@ -19,11 +19,10 @@
 // It starts a private server with durable settings, and processes of its own program: two of web clients, two
 // of workers (the cascade and the quota's sweep), each behind a proxy of its own. The clients create, rename,
 // update, archive, activate and delete projects under names that collide, with and without a grace period,
-// take deletions back, hang screens and comments below projects while these die, delete folders and bring them
-// back from the trash, change limits, use
-// idempotency keys in one commit and in two steps with leases, claim serial numbers in business transactions
-// and deliver messages twice and out of order. One web process works at READ COMMITTED, the other at
-// REPEATABLE READ.
+// take deletions back, hang screens and comments below projects while these die, delete folders and bring
+// them back from the trash, change limits, use idempotency keys in one commit and in two steps with leases,
+// claim serial numbers in business transactions and deliver messages twice and out of order. One web process
+// works at READ COMMITTED, the other at REPEATABLE READ.
 //
 // Meanwhile, drawn from the seed:
 //

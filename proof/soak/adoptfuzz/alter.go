@@ -81,8 +81,8 @@ func (r *round) alter(ctx context.Context, statements []string) error {
 	return nil
 }
 
-// alterer alters the table until ctx ends, one thing after the other, some for a moment and some until the end,
-// and leaves nothing that stands against the last plan.
+// alterer alters the table until ctx ends, one thing after the other, some for a moment and some until the
+// end, and leaves nothing that stands against the last plan.
 func (r *round) alterer(ctx context.Context, rnd *rand.Rand) {
 	sends := context.WithoutCancel(ctx)
 	all := r.alterations()

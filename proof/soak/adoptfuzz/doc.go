@@ -1,4 +1,5 @@
-// Package adoptfuzz makes a resource of a table that others write, alter and kill servers of, again and again:
+// Package adoptfuzz makes a resource of a table that others write, alter and kill servers of, again and
+// again:
 //
 //	go run -C proof ./soak adopt -minutes 10 -seed 7 -engine mariadb
 //
@@ -9,14 +10,14 @@
 //	files before ─► backfill, in trouble ─► backfill ─► other files ─► verify ─► deletions
 //	   └─── writers that know nothing ───┘    └─ writers that know ─┘              └─ programs of two plans
 //
-// Drawn are, from the seed: inserts, renames, changes and deletions of rows, the old way, in another time zone;
-// backfills with and without --copies, one or two at once, also with another version of the plan, one that
-// declares one more column or takes names for those of files; SIGKILL for these commands and for the server;
-// KILL and KILL QUERY for sessions; connections that end within a statement, an answer, or at a COMMIT; and
-// what somebody else does to the table meanwhile: columns, indexes and triggers that no plan has, the other
-// plan's column, with and without the archive, types, collations and ids that change, the table or the name's
-// column under another name for a moment, an index, a column or the archive of the adoption that is dropped,
-// keys that are wrong or gone.
+// Drawn are, from the seed: inserts, renames, changes and deletions of rows, the old way, in another time
+// zone; backfills with and without --copies, one or two at once, also with another version of the plan, one
+// that declares one more column or takes names for those of files; SIGKILL for these commands and for the
+// server; KILL and KILL QUERY for sessions; connections that end within a statement, an answer, or at a
+// COMMIT; and what somebody else does to the table meanwhile: columns, indexes and triggers that no plan has,
+// the other plan's column, with and without the archive, types, collations and ids that change, the table or
+// the name's column under another name for a moment, an index, a column or the archive of the adoption that
+// is dropped, keys that are wrong or gone.
 //
 // # What is judged
 //
@@ -32,9 +33,9 @@
 //   - A command ends with 0 or 1, and with no error of the server that wrong statements or lost races give.
 //     When no more trouble comes, the backfill ends, the files run, verify finds nothing, and one more
 //     backfill has nothing to write.
-//   - Of the rows that programs of two plans delete then, with workers of both, none is left, nor a note below
-//     one; a watch has lost its reference; each job has counted just that; all else is as it was. A new row
-//     gets an id that no other had.
+//   - Of the rows that programs of two plans delete then, with workers of both, none is left, nor a note
+//     below one; a watch has lost its reference; each job has counted just that; all else is as it was. A new
+//     row gets an id that no other had.
 //
 // # What it cannot show
 //

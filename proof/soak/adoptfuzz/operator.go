@@ -82,8 +82,8 @@ func (r *round) command(ctx context.Context, v version, kill time.Duration, args
 	return a
 }
 
-// forbidden are errors of the server that a statement of the toolkit's must not meet, whatever others do: keys
-// that are taken, syntax, values that do not fit.
+// forbidden are errors of the server that a statement of the toolkit's must not meet, whatever others do:
+// keys that are taken, syntax, values that do not fit.
 var (
 	forbidden   = map[string]bool{"1048": true, "1062": true, "1064": true, "1264": true, "1292": true, "1366": true, "1406": true}
 	errorNumber = regexp.MustCompile(`Error (\d+)`)

@@ -17,8 +17,8 @@ import (
 	"github.com/onerow/onerow/proof/soak/fuzz"
 )
 
-// maxInsert is how many rows all writers insert in a round: with more of them the backfill never gets to an end
-// on a machine that is slow, nor does the round.
+// maxInsert is how many rows all writers insert in a round: with more of them the backfill never gets to an
+// end on a machine that is slow, nor does the round.
 const maxInsert = 500
 
 // writer is a program that goes on while the table is adopted. It has rows of its own, told by tokens that it

@@ -128,7 +128,8 @@ func (t *tally) missing(all []feature) (names []string) {
 	return names
 }
 
-// print writes a line for each feature, and one for each of its refusals where it is why the round was refused.
+// print writes a line for each feature, and one for each of its refusals where it is why the round was
+// refused.
 func (t *tally) print(out io.Writer, all []feature) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

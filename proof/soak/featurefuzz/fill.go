@@ -222,7 +222,8 @@ func exec(ctx context.Context, db *sql.DB, query string) error {
 	return nil
 }
 
-// trashTables makes what TrashDDL says. Its own error is the toolkit's refusal, one of the server is a finding.
+// trashTables makes what TrashDDL says. Its own error is the toolkit's refusal, one of the server is a
+// finding.
 func (w *world) trashTables(ctx context.Context, db *sql.DB) (refusal, server error) {
 	cat, err := catalog.Read(ctx, db)
 	if err != nil {

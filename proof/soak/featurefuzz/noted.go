@@ -1,7 +1,7 @@
 package featurefuzz
 
-// expectTriggers adds what triggers have noted and counted: each delete, insert and update once. Before is the
-// image in which the root was there.
+// expectTriggers adds what triggers have noted and counted: each delete, insert and update once. Before is
+// the image in which the root was there.
 func (t *trial) expectTriggers(e *expectation, before *image, now, went map[*row]fate, back bool) {
 	if t.has[ofLog] {
 		e.log = map[place]map[string][2]int{}

@@ -140,8 +140,8 @@ func (t *trial) refused(ctx context.Context, refusal error, before *image) error
 	return nil
 }
 
-// blind are refusals of Verify alone: a worker that is started nevertheless goes on, for it does not need what
-// is missing.
+// blind are refusals of Verify alone: a worker that is started nevertheless goes on, for it does not need
+// what is missing.
 var blind = []string{ofUnaccepted, ofGoneTrigger, ofOtherEngine}
 
 // workerRefuses starts a worker nevertheless, where none can do the work.

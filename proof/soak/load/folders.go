@@ -12,9 +12,9 @@ import (
 	"github.com/onerow/onerow/cascade/recover"
 )
 
-// Folders are rows that the toolkit did not make, with leaves below them. They are deleted, kept in the trash
-// and brought back, over and over. What they are is told once, in the transaction that makes them: at the end
-// all of them must have come back as told.
+// FolderTable has rows that the toolkit did not make, with leaves below them. Folders are deleted, kept in
+// the trash and brought back, over and over. What they are is told once, in the transaction that makes them:
+// at the end all of them must have come back as told.
 const FolderTable = "soak_folder"
 
 const (

@@ -138,8 +138,8 @@ func (d *design) fits(t table, at time.Time) time.Time {
 	}
 }
 
-// reading is a moment as the column has it: as the policy's clock shows it, or, of a TIMESTAMP, in the zone of
-// the session that writes.
+// reading is a moment as the column has it: as the policy's clock shows it, or, of a TIMESTAMP, in the zone
+// of the session that writes.
 func (d *design) reading(t table, at time.Time, session *time.Location) string {
 	if t.isTimestamp() {
 		return at.In(session).Format("2006-01-02 15:04:05.000000")

@@ -25,8 +25,8 @@ const (
 )
 
 const (
-	// lookSlack is real time for which a job may wait between the note that it has begun and its look: for the
-	// row's lock.
+	// lookSlack is real time for which a job may wait between the note that it has begun and its look: for
+	// the row's lock.
 	lookSlack = 3 * time.Second
 	// turnSlack is real time that a step takes from the look at the clock to its turn: a page is read.
 	turnSlack = 3 * time.Second
@@ -195,7 +195,8 @@ func (j *judge) gone(p place, r *row, e event) {
 		}
 		return !from.IsZero() && !at.After(look.at)
 	}
-	// Who writes between the note and the look is seen by the look, so one version of these must have been due.
+	// Who writes between the note and the look is seen by the look, so one version of these must have been
+	// due.
 	was, ok := event{}, false
 	for _, v := range r.states {
 		if v.seq < look.seq {

@@ -98,8 +98,8 @@ func (j *judge) leavesOf(p place, r *row) {
 	}
 }
 
-// hasTakenBack says whether a deletion of the row was taken back: it may have begun, and what was gone by then
-// is gone.
+// hasTakenBack says whether a deletion of the row was taken back: it may have begun, and what was gone by
+// then is gone.
 func (j *judge) hasTakenBack(p place) bool { return len(j.takenBack[p]) > 0 }
 
 // stays judges a row that is there.

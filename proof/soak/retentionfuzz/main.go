@@ -78,7 +78,8 @@ func (w *world) run(ctx context.Context) (err error) {
 	if w.clock, env, err = newClock(ctx, dir, w.changes[0].Add(-3*time.Hour)); err != nil {
 		return err
 	}
-	// A latch that somebody waits for when the clock jumps seems to be held for months, and InnoDB would abort.
+	// A latch that somebody waits for when the clock jumps seems to be held for months, and InnoDB would
+	// abort.
 	server, err := fuzz.StartIn(ctx, w.Engine, env, "--loose-innodb-fatal-semaphore-wait-threshold=4294967295")
 	if err != nil {
 		return err //nolint:wrapcheck // it says all

@@ -228,8 +228,8 @@ const mostMemory = 64
 
 func mb(n int64) float64 { return float64(n) / (1 << 20) }
 
-// memoryIsFlat holds what the workers had in memory against the bound, and the first one's second half against
-// its first.
+// memoryIsFlat holds what the workers had in memory against the bound, and the first one's second half
+// against its first.
 func (w *world) memoryIsFlat(m memory) {
 	if mb(m.most) > float64(w.memory) {
 		w.found.Add(brokenMemory, "a worker had %.1f MB, more than %d", mb(m.most), w.memory)

@@ -199,7 +199,8 @@ const (
 	brokenConns  = "connections are served that have no client"
 )
 
-// settled judges a process that has no clients any more, and ends it with SIGQUIT, which shows its goroutines.
+// settled judges a process that has no clients any more, and ends it with SIGQUIT, which shows its
+// goroutines.
 func (p *program) settled(ctx context.Context, found *fuzz.Findings) error {
 	if p.dead() {
 		found.Add(brokenEnded, "%s:\n%s", p.name, p.tail())

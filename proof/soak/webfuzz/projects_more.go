@@ -168,7 +168,8 @@ func (t *tenant) moveScreen(ctx context.Context) {
 	}
 }
 
-// lists asks for pages with sizes, cursors and searches that no list has returned, or the list of another user.
+// lists asks for pages with sizes, cursors and searches that no list has returned, or the list of another
+// user.
 func (t *tenant) lists(ctx context.Context) {
 	cursor := ""
 	t.cursors.Range(func(c, _ any) bool { cursor = c.(string); return t.r.IntN(4) > 0 }) //nolint:errcheck,forcetypeassert // texts only
