@@ -130,7 +130,7 @@ func (g *ghost) catchUp(ctx context.Context, lock *sql.Conn) error {
 	}
 	if _, rest, numbered := strings.Cut(table, " AUTO_INCREMENT="); numbered {
 		number, _, _ := strings.Cut(rest, " ")
-		query := "ALTER TABLE " + c + " AUTO_INCREMENT = " + number
+		query := "ALTER TABLE " + c + " AUTO_INCREMENT = " + number //nolint:gosec // quoted
 		if !g.triggers { // the copy is not locked
 			return execAll(ctx, g.admin, query)
 		}
@@ -162,7 +162,7 @@ func (g *ghost) transfer(ctx context.Context, lock *sql.Conn) error {
 	}
 	for part := range slices.Chunk(all, 200) {
 		if err == nil {
-			err = execAll(ctx, g.admin, "INSERT INTO "+ident.Quote(g.copy)+" ("+ident.Quotes(g.shared...)+") VALUES "+strings.Join(part, ", ")) //nolint:gosec // quoted
+			err = execAll(ctx, g.admin, "INSERT INTO "+ident.Quote(g.copy)+" ("+ident.Quotes(g.shared...)+") VALUES "+strings.Join(part, ", "))
 		}
 	}
 	return err
