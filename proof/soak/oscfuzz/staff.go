@@ -79,7 +79,7 @@ func (w *world) backfills(ctx context.Context) {
 		cancel()
 		w.count("backfill", err)
 		switch {
-		case err != nil && !onerow.Retryable(err) && !(errors.Is(err, adopt.ErrNotReady) && (during || w.changing())):
+		case err != nil && !onerow.Retryable(err) && (!errors.Is(err, adopt.ErrNotReady) || !during && !w.changing()):
 			w.found.Add(brokenFill, "%v", err)
 		case err == nil && r.LeftRows > 0:
 			w.found.Add(brokenFill, "%d rows are left: %+v", r.LeftRows, r.Left)
