@@ -5,8 +5,7 @@
 //
 // Each round draws a small tree of tables with some of these, fills it, and drops it at the end:
 //
-//	triggers     that write a log, count, touch or delete rows beside, refuse a delete or an insert; accepted by
-//	             the plan, or not; of a server that does not know the table that they write to
+//	triggers     that write a log, count, touch or delete rows beside, refuse; accepted or not
 //	texts        keys, references and values in any character set and collation that the server has
 //	constraints  CHECK, also one that rows break, unique keys with NULLs, foreign keys that cascade or set NULL
 //	columns      generated ones over keys, as references and in keys, 300 of them, rows as wide as can be
