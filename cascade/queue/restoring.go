@@ -31,16 +31,17 @@ const (
 // The first statement of every batch is fence: it proves that the job is held for this restore still. Else
 // its error says what has become of the job: [ErrWrongState]; [ErrNoJob]. One statement, 2 with an error.
 func HoldForRestore(ctx context.Context, tx *onerow.Tx, jobID int64, check func(ended bool) error) (held Job, fence func(context.Context, *onerow.Tx) error, err error) {
-	ended, err := affected(ctx, tx, sqlLockArchived, jobID)
-	if err == nil {
-		err = check(ended)
-	}
-	if err == nil && ended {
-		err = reopen(ctx, tx, jobID, sqlUnarchive)
-	}
-	there := false
-	if err == nil {
-		there, err = affected(ctx, tx, sqlHoldRestored, dbtext.Arg(restoringText), jobID)
+	var ended, there bool
+	for try := 0; try < lockTries && !there && err == nil; try++ { // it may end between two looks
+		if ended, err = affected(ctx, tx, sqlLockArchived, jobID); err == nil {
+			err = check(ended)
+		}
+		if err == nil && ended {
+			err = reopen(ctx, tx, jobID, sqlUnarchive)
+		}
+		if err == nil {
+			there, err = affected(ctx, tx, sqlHoldRestored, dbtext.Arg(restoringText), jobID)
+		}
 	}
 	if err == nil && !there {
 		err = ErrNoJob
