@@ -1,7 +1,9 @@
 package cascade
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -36,5 +38,26 @@ func TestSkippedStaysNoted(t *testing.T) {
 	}
 	if got := get(t, db, other.ID); got.Parked != int64(len(rows)) {
 		t.Errorf("the other job: %+v", got)
+	}
+}
+
+// TestGivenBack: a worker that is stopped in the midst of a job gives back those that it has not begun.
+func TestGivenBack(t *testing.T) {
+	db := openForest(t)
+	for id := range int64(3) {
+		project(t, db, id+1)
+		insert(t, db, "screen", map[string]any{"id": id + 1, "project_id": id + 1, "blob_key": "a"})
+		condemnFrom(t, db, id+1, 0, queue.FromOperator)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	w := quiet(t, worker(t, db, Config{ClaimJobs: 3, Lease: time.Hour, Assets: &shelf{hook: func(context.Context, []string) error {
+		stop()
+		return nil
+	}}}))
+	if _, err := w.RunOnce(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if held, open := count(t, db, "SELECT COUNT(*) FROM onerow_job WHERE state = 'running'"), count(t, db, "SELECT COUNT(*) FROM onerow_job"); held != 0 || open < 2 {
+		t.Errorf("%d of %d open jobs are still the worker's", held, open)
 	}
 }
