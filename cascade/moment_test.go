@@ -61,3 +61,36 @@ func TestGivenBack(t *testing.T) {
 		t.Errorf("%d of %d open jobs are still the worker's", held, open)
 	}
 }
+
+// TestLeafMovesMeanwhile: a leaf that moves from one of the small trees to another one, while all are deleted
+// together, is counted where it is at its end.
+func TestLeafMovesMeanwhile(t *testing.T) {
+	db := openForest(t)
+	if err := fewTrees(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	w := quiet(t, worker(t, db, Config{}))
+	c, err := w.claim(t.Context(), w.cfg.ClaimJobs)
+	if err != nil || len(c.Jobs) != 3 {
+		t.Fatalf("%d, %v", len(c.Jobs), err)
+	}
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Exec(t, tx, "UPDATE note SET project_id = 2 WHERE id = 31")
+	ended := make(chan int, 1)
+	go func() { ended <- w.endSmallJobs(t.Context(), &c) }()
+	dbtest.AwaitLock(t, db)
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if n := <-ended; n != 3 {
+		t.Fatalf("%d of 3 ended together", n)
+	}
+	for id, want := range map[int64]int64{2: 3, 3: 2} {
+		if got := get(t, db, id); got.State != queue.Done || got.Tables["note"] != want {
+			t.Errorf("%+v, want %d notes", got, want)
+		}
+	}
+}
