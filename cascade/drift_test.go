@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade/internal/fault"
+	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
@@ -108,6 +109,23 @@ func TestCatalogCosts(t *testing.T) {
 		w.graphCache.took, w.graphCache.read = c.took, time.Now().Add(-c.ago)
 		if got := w.graphCache.fresh(); got != c.want {
 			t.Errorf("read in %s, %s ago: %t", c.took, c.ago, got)
+		}
+	}
+}
+
+// TestPlansKept: what a plan was is kept for 400 days, each under its own fingerprint.
+func TestPlansKept(t *testing.T) {
+	db := openForest(t)
+	for fingerprint, days := range map[string]int{"old": 401, "young": 399} {
+		var p plans
+		p.remember(t.Context(), db, &graph.Graph{Fingerprint: fingerprint, Description: "of the " + fingerprint})
+		dbtest.Exec(t, db, "UPDATE onerow_plan SET stored_at = UTC_TIMESTAMP(6) - INTERVAL ? DAY WHERE fingerprint = ?", days, fingerprint)
+	}
+	var p plans
+	p.remember(t.Context(), db, &graph.Graph{Fingerprint: "now", Description: "of today"})
+	for fingerprint, want := range map[string]string{"old": "", "young": "of the young", "now": "of today"} {
+		if got := readPlan(t.Context(), db, fingerprint); got != want {
+			t.Errorf("%s: %q, want %q", fingerprint, got, want)
 		}
 	}
 }
