@@ -13,9 +13,9 @@
 //	copy       by a script: chunks, and what has changed since is copied under the lock of the cut-over, where
 //	           gh-ost reads the binary log
 //
-// A cut-over is two sessions: a table that is in the way, LOCK TABLES … WRITE, a RENAME that waits, UNLOCK. In
-// some the session of the locks dies before or after the RENAME waits, the RENAME is ended, or the lock lasts
-// longer than the others wait for it; then it is tried again. A third of the changes are made as
+// A cut-over is two sessions: a table that is in the way, LOCK TABLES … WRITE, a RENAME that waits, UNLOCK.
+// In some the session of the locks dies before or after the RENAME waits, the RENAME is ended, or the lock
+// lasts longer than the others wait for it; then it is tried again. A third of the changes are made as
 // docs/OPERATIONS.md says, with a pause and a restart of the workers; the others without the pause.
 //
 // # What is judged
@@ -26,8 +26,8 @@
 //   - A tree that is back is read at once: each row is there once, in its table, with the last text.
 //   - At the end, drained: no row is lost or there twice, what was deleted is gone, with the counts that are
 //     its, and links to it are cut. Then all comes back, and all tables are read once more.
-//   - A job dies of drift alone, where triggers came or went while it was at work. It is retried, as an operator
-//     does, and ends.
+//   - A job dies of drift alone, where triggers came or went while it was at work. It is retried, as an
+//     operator does, and ends.
 //   - While triggers are left on a table of the plan, verify says so. After the change it is clean; at the
 //     end the keys are made NOT NULL, and it is clean without exception.
 //   - All keys are filled, each with that of its title. New columns have their default everywhere.

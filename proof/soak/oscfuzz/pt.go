@@ -16,8 +16,8 @@ import (
 // ptTime is how long pt-online-schema-change may take; it waits for locks that clients hold for seconds.
 const ptTime = 60 * time.Second
 
-// command is pt-online-schema-change for one table, with chunks that are small and a pause between them, so that
-// others work meanwhile.
+// command is pt-online-schema-change for one table, with chunks that are small and a pause between them, so
+// that others work meanwhile.
 func (d *changer) command(ctx context.Context, table, alter string) (*exec.Cmd, *bytes.Buffer, error) {
 	cfg := d.server.Config(database)
 	host, port, err := net.SplitHostPort(cfg.Addr)

@@ -20,8 +20,8 @@ import (
 // drainTime is how long the queue may take to drain: a job that has failed rests for minutes at most.
 const drainTime = 90 * time.Second
 
-// drift is in the error of a job that has died because a trigger came or went while it was at work. Such a one
-// is retried, as the operators are told; each other dead job is a finding.
+// drift is in the error of a job that has died because a trigger came or went while it was at work. Such a
+// one is retried, as the operators are told; each other dead job is a finding.
 const drift = "the plan or the schema has changed under the job"
 
 const (

@@ -56,7 +56,8 @@ func (s *staff) end() {
 	s.all.Wait()
 }
 
-// planNow is the plan with the columns that were added. Of a table that the toolkit did not make it names none.
+// planNow is the plan with the columns that were added. Of a table that the toolkit did not make it names
+// none.
 func (w *world) planNow() schema.Plan {
 	w.mu.Lock()
 	defer w.mu.Unlock()
