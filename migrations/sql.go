@@ -46,7 +46,7 @@ var comment = regexp.MustCompile(`(?m)^--.*$`)
 // withoutSemicolon is for comments, at whose semicolons others would cut.
 func withoutSemicolon(text string) string { return strings.ReplaceAll(text, ";", ",") }
 
-// What goose reads in a file, and that no transaction is around it: DDL commits by itself.
+// The comments that goose reads. gooseAlone has it begin no transaction: DDL commits by itself.
 const (
 	gooseAlone = "-- +goose NO TRANSACTION\n"
 	gooseUp    = "-- +goose Up\n"

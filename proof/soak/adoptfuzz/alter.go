@@ -48,7 +48,7 @@ func (r *round) alterations() []alteration {
 		{name: "statistics", do: []string{"ANALYZE TABLE tickets", "OPTIMIZE TABLE tickets"}},
 		{name: "the name's column is away", do: []string{alter + "RENAME COLUMN title TO caption"}, undo: []string{alter + "RENAME COLUMN caption TO title"}},
 		{name: "the table is away", do: []string{"RENAME TABLE tickets TO tickets_away"}, undo: []string{"RENAME TABLE tickets_away TO tickets"}},
-		// What the files have made is dropped: running them again makes it.
+		// These drop what the files have made; running the files again makes it.
 		{name: "no index next_copy", do: []string{alter + "DROP INDEX next_copy"}},
 		{name: "no copy numbers", do: []string{alter + "DROP COLUMN copy_no"}},
 		{name: "no archive", do: []string{"DROP TABLE tickets_archive"}},

@@ -49,7 +49,7 @@ func (r *round) backfills(ctx context.Context, rnd *rand.Rand) {
 		}
 		a := r.backfill(context.WithoutCancel(ctx), v, rnd.IntN(3) == 0, load, kill)
 		if a.code == 0 || rnd.IntN(3) == 0 {
-			// What others have dropped is made again, as whoever sees the refusal would.
+			// An operator who sees the refusal makes again what others have dropped.
 			if err := r.migrate(context.WithoutCancel(ctx), false); err != nil {
 				r.tally("files: " + short(err))
 			}

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// What a schema may have. A round has some of these.
+// The features that a schema may have. A round draws some of them.
 const (
 	ofCharset       = "character sets and collations"
 	ofCheck         = "CHECK"

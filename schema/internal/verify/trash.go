@@ -50,8 +50,8 @@ func (v *verifier) trash(nodes []schema.Node) {
 	}
 }
 
-// addKept adds a column to the trash table. What is kept there already gets what the table's rows got when
-// the column came, its default: without it it would not come back.
+// addKept adds a column to the trash table. Rows that are kept there already get what the table's rows got,
+// the column's default; as NULL they could not come back.
 func (v *verifier) addKept(have, trash *dict.Table, f *dict.Column) (words, statement string) {
 	words, def := "add it:", ident.Quote(f.Name)+" "+f.Kept(false)
 	if full, known := v.definition(have, f); f.HasDefault && !known {
