@@ -25,7 +25,6 @@ func TestRecipe10(t *testing.T) {
 		Onerow:   kitchen.Side{Plan: plan, Setup: onerowTree, Calls: []kitchen.Call{Onerow}}, // the worker's crashes are tested with it
 		AsOnce:   true,
 		ByCrash:  true,
-		Purged:   true, // the foreign key looks for children among those that were just deleted
 		Table:    kitchen.Same(kitchen.Breaks, kitchen.Breaks, kitchen.Breaks),
 		Trace:    sql.LevelRepeatableRead,
 	})

@@ -32,9 +32,6 @@ type Recipe struct {
 	Judge func(ctx context.Context, db *sql.DB, answers []error) error
 	// Scripts are files of SQL that two sessions run, besides solution.sql.
 	Scripts []string
-	// Purged: what is locked depends on how soon the server forgets rows that were deleted, so it is not
-	// shown.
-	Purged bool
 	// Table says what becomes of the naive code. Trace is the level whose schedule the page shows.
 	Table Table
 	Trace sql.IsolationLevel
