@@ -23,10 +23,10 @@ const (
 )
 
 // HoldForRestore takes a job from the workers while its rows come back; one that has ended it reopens. Before
-// it changes anything, and under the lock of a job that has ended, it asks check, whose error it returns. The
-// job is held until [Cancel], which ends it as [Restored], or until [Retry]. It returns the job's resource,
-// ids and token. Errors: [ErrNoJob]; [ErrOpenJob]. Three statements, 2 more for a job that has ended, 1 more
-// with an actor.
+// it changes anything, and under the lock of a job that has ended, it asks check, whose error it returns;
+// once more if the job ends meanwhile. The job is held until [Cancel], which ends it as [Restored], or until
+// [Retry]. It returns the job's resource, ids and token. Errors: [ErrNoJob]; [ErrOpenJob]. Three statements,
+// 2 more for a job that has ended, 1 more with an actor.
 //
 // The first statement of every batch is fence: it proves that the job is held for this restore still. Else
 // its error says what has become of the job: [ErrWrongState]; [ErrNoJob]. One statement, 2 with an error.

@@ -216,38 +216,40 @@ func (r *restoring) total(ctx context.Context, db *sql.DB) error {
 // begin holds the job, out of the archive if it has ended.
 func (r *restoring) begin(ctx context.Context, db *sql.DB) error {
 	return onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		id := r.p.JobID
-		held, fence, err := queue.HoldForRestore(ctx, tx, id, func(ended bool) error {
-			err := onerow.QueryRow(ctx, tx, sqlTotal, []any{id}, &r.p.Total)
-			if err == nil && r.p.Total == 0 {
-				err = mayBeEmpty(ctx, tx, id)
-			}
-			if err == nil && ended {
-				err = trash.NoteEnded(ctx, tx, id)
-			}
-			return err
+		held, fence, err := queue.HoldForRestore(ctx, tx, r.p.JobID, func(ended bool) error {
+			return r.kept(ctx, tx, ended)
 		})
 		r.fence, r.p.Resource, r.p.ResourceID, r.p.DeletionID = fence, held.Resource, held.ResourceID, held.DeletionID
 		return err
 	})
 }
 
-// sqlEmpty reads the job's state by the primary key, and locks it.
-const sqlEmpty = `SELECT state FROM onerow_job WHERE id = ? FOR UPDATE`
+// sqlState reads an open job's state by the primary key, and locks it: what its batches keep is counted after
+// they have ended.
+const sqlState = `SELECT state FROM onerow_job WHERE id = ? FOR UPDATE`
 
-// mayBeEmpty: a job of which nothing is in the trash is not held, unless it has not begun, or a restore was
-// cut after its last row had come back.
-func mayBeEmpty(ctx context.Context, tx *onerow.Tx, jobID int64) error {
+// kept counts what is in the trash. A job of which nothing is there is not held, unless it has not begun, or a
+// restore was cut after its last row had come back. A job that is in neither table has ended between two looks,
+// or never was.
+func (r *restoring) kept(ctx context.Context, tx *onerow.Tx, ended bool) (err error) {
 	var state queue.State
-	err := onerow.QueryRow(ctx, tx, sqlEmpty, []any{jobID}, &state)
-	if errors.Is(err, sql.ErrNoRows) {
-		if _, err = queue.Get(ctx, tx, jobID); err == nil {
-			err = ErrNotKept
+	if !ended {
+		if err = onerow.QueryRow(ctx, tx, sqlState, []any{r.p.JobID}, &state); errors.Is(err, sql.ErrNoRows) {
+			return nil
 		}
+	}
+	if err == nil {
+		err = onerow.QueryRow(ctx, tx, sqlTotal, []any{r.p.JobID}, &r.p.Total)
+	}
+	switch {
+	case err != nil:
 		return err
+	case ended && r.p.Total == 0:
+		return ErrNotKept
+	case ended:
+		return trash.NoteEnded(ctx, tx, r.p.JobID)
+	case r.p.Total == 0 && state != queue.Held && state != queue.Scheduled:
+		return fmt.Errorf("%w: it is %s", ErrNotKept, state)
 	}
-	if err == nil && state != queue.Held && state != queue.Scheduled {
-		err = fmt.Errorf("%w: it is %s", ErrNotKept, state)
-	}
-	return err
+	return nil
 }

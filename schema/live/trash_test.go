@@ -110,7 +110,7 @@ func TestTrashTooMuch(t *testing.T) {
 			}
 			continue
 		}
-		_, again := cat.TrashColumns(name, nil)
+		_, _, again := cat.TrashColumns(plan.Nodes(), plan.Nodes()[0], name)
 		for _, err := range []error{err, again, live.Verify(ctx, db, plan)} {
 			if err == nil || !strings.Contains(err.Error(), tt.why) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "trash: none") || strings.Contains(err.Error(), "ddl --trash") {
 				t.Errorf("%s: %v", name, err)

@@ -66,6 +66,7 @@ type Table struct {
 type Trash struct {
 	From    string   // quoted
 	Columns string   // that both have, quoted, with commas between
+	Written string   // those of them that are not computed
 	Dropped []string // that the table has no more, and its kept rows have still
 	names   []string
 	Keep    time.Duration
@@ -88,14 +89,15 @@ func newGraph(plan schema.Plan, cat *catalog.Catalog, indexes indexes) (*Graph, 
 	text := cat.Describe(plan)
 	sum := sha256.Sum256([]byte(text))
 	g := &Graph{Fingerprint: hex.EncodeToString(sum[:16]), Description: text, Nodes: map[string]*Node{}}
-	for _, n := range plan.Nodes() {
-		made, err := newNode(n, cat)
+	nodes := plan.Nodes()
+	for _, n := range nodes {
+		made, err := newNode(nodes, n, cat)
 		if err != nil {
 			return nil, err
 		}
 		g.Nodes[n.Name] = made
 	}
-	for _, n := range plan.Nodes() {
+	for _, n := range nodes {
 		child := g.Nodes[n.Name]
 		for _, declared := range n.Parents {
 			if declared.OnDelete == schema.OnDeleteKeep {
@@ -125,7 +127,7 @@ func newGraph(plan schema.Plan, cat *catalog.Catalog, indexes indexes) (*Graph, 
 	return g, nil
 }
 
-func newNode(declared schema.Node, cat *catalog.Catalog) (*Node, error) {
+func newNode(nodes []schema.Node, declared schema.Node, cat *catalog.Catalog) (*Node, error) {
 	n := &Node{Node: declared, Owned: ownerStays(declared)}
 	for i, name := range declared.Tables {
 		t := &Table{Name: name, Active: i == 0, Node: n, From: ident.Quote(name)}
@@ -151,7 +153,7 @@ func newNode(declared schema.Node, cat *catalog.Catalog) (*Node, error) {
 			}
 		}
 		if declared.Trash > 0 {
-			if t.Trash, err = newTrash(declared, name, cat); err != nil {
+			if t.Trash, err = newTrash(nodes, declared, name, cat); err != nil {
 				return nil, err
 			}
 		}
@@ -164,12 +166,12 @@ func newNode(declared schema.Node, cat *catalog.Catalog) (*Node, error) {
 }
 
 // newTrash refuses what could not be brought back as it was.
-func newTrash(declared schema.Node, table string, cat *catalog.Catalog) (*Trash, error) {
-	names, err := cat.TrashColumns(table, declared.Triggers)
+func newTrash(nodes []schema.Node, declared schema.Node, table string, cat *catalog.Catalog) (*Trash, error) {
+	names, written, err := cat.TrashColumns(nodes, declared, table)
 	if err != nil {
 		return nil, err
 	}
-	t := &Trash{From: ident.Quote(ident.TrashTable(table)), Columns: ident.Quotes(names...), names: names, Keep: time.Duration(declared.Trash), lost: map[*Edge]string{}, bits: map[*Edge]int{}}
+	t := &Trash{From: ident.Quote(ident.TrashTable(table)), Columns: ident.Quotes(names...), Written: ident.Quotes(written...), names: names, Keep: time.Duration(declared.Trash), lost: map[*Edge]string{}, bits: map[*Edge]int{}}
 	for _, column := range cat.Columns(table) {
 		if column.Moves {
 			t.Moves = append(t.Moves, ident.Quote(column.Name))

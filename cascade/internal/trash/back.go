@@ -78,7 +78,7 @@ func (s Step) Count(ctx context.Context, tx onerow.DB, t *graph.Table) (n int64,
 
 // InsertSQL puts rows of a step back, all of them where no keys are given.
 func (s Step) InsertSQL(t *graph.Table, keys []rowkey.Key) string {
-	query := exactlyInsert + t.From + " (" + t.Trash.Columns + ") SELECT " + t.Trash.Columns + " FROM " + t.Trash.From + " AS k FORCE INDEX (PRIMARY) WHERE " + s.In("k")
+	query := exactlyInsert + t.From + " (" + t.Trash.Written + ") SELECT " + t.Trash.Written + " FROM " + t.Trash.From + " AS k FORCE INDEX (PRIMARY) WHERE " + s.In("k")
 	if keys != nil {
 		query += " AND " + t.Key.In("k", keys)
 	}

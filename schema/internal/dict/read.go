@@ -20,9 +20,9 @@ const (
 	sqlTables = `SELECT table_name, table_type, COALESCE(engine, '') FROM information_schema.tables
  WHERE table_schema = DATABASE()`
 
-	// sqlColumns and sqlIndexes may be of some tables only.
+	// sqlColumns and sqlIndexes may be of some tables only. MariaDB has the word NULL where there is no default.
 	sqlColumns = `SELECT table_name, column_name, data_type, column_type, COALESCE(character_set_name, ''), COALESCE(collation_name, ''), COALESCE(extra, ''),
- is_nullable = 'YES', column_default IS NOT NULL, COALESCE(character_maximum_length, 0), COALESCE(datetime_precision, 0),
+ is_nullable = 'YES', column_default IS NOT NULL AND (column_default <> 'NULL' OR LOCATE('MariaDB', VERSION()) = 0), COALESCE(character_maximum_length, 0), COALESCE(datetime_precision, 0),
  COALESCE(generation_expression, '') = 'ROW END' FROM information_schema.columns WHERE table_schema = DATABASE()%s ORDER BY table_name, ordinal_position`
 
 	sqlIndexes = `SELECT table_name, index_name, COALESCE(IF(sub_part IS NULL, column_name, NULL), ''), non_unique = 0, index_type = 'BTREE', COALESCE(collation, 'A') = 'D', %s

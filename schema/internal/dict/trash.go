@@ -2,10 +2,12 @@ package dict
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/shape"
 )
@@ -22,19 +24,37 @@ const (
 	mostKeyColumns = 16
 )
 
-// TrashProblem says why no server takes a trash table for the table, or nothing.
-func (t *Table) TrashProblem() string {
+// Trashed are the columns that the trash table of a node's table has: all that somebody can write, and what
+// is computed of them where the plan finds rows by it.
+func (t *Table) Trashed(nodes []schema.Node, n schema.Node) (columns []*Column) {
+	named := slices.Concat(n.Key, n.Owners, colset.Some(n.Asset))
+	for _, e := range n.Parents {
+		named = slices.Concat(named, e.Columns, slices.Collect(maps.Keys(e.When)))
+	}
+	for _, below := range nodes {
+		for _, e := range below.Parents {
+			if e.Table == n.Name {
+				named = append(named, e.References...)
+			}
+		}
+	}
+	for i := range t.Columns {
+		if f := &t.Columns[i]; !f.Computed() || colset.Has(named, f.Name) {
+			columns = append(columns, f)
+		}
+	}
+	return columns
+}
+
+// TrashProblem says why no server takes a trash table of these columns for the table, or nothing.
+func (t *Table) TrashProblem(kept []*Column) string {
 	columns := []string{ident.ColTrashJob, ident.ColTrashStep, ident.ColTrashLost}
 	own := len(columns)
-	for i := range t.Columns {
-		f := &t.Columns[i]
-		switch {
-		case f.Computed():
-		case colset.Has(columns[:own], f.Name):
+	for _, f := range kept {
+		if colset.Has(columns[:own], f.Name) {
 			return fmt.Sprintf("it has a column %q, which is the name of a column that each trash table has beside those of its table", f.Name)
-		default:
-			columns = append(columns, f.Name)
 		}
+		columns = append(columns, f.Name)
 	}
 	key, bytes := t.Primary(), int64(16)
 	for _, name := range key {
@@ -51,17 +71,15 @@ func (t *Table) TrashProblem() string {
 	return ""
 }
 
-// TrashDDL makes the trash table of a table.
-func (t *Table) TrashDDL() string {
+// TrashDDL makes the trash table of a table, of these columns.
+func (t *Table) TrashDDL(kept []*Column) string {
 	lines := []string{"  " + ident.Quote(ident.ColTrashJob) + " " + shape.TypeID, "  " + ident.Quote(ident.ColTrashStep) + " " + shape.TypeID, "  " + ident.Quote(ident.ColTrashLost) + " " + shape.TypeFlag}
 	key := []string{ident.ColTrashJob, ident.ColTrashStep}
 	for _, col := range t.Primary() {
 		key = append(key, t.Column(col).Name)
 	}
-	for i := range t.Columns {
-		if f := &t.Columns[i]; !f.Computed() {
-			lines = append(lines, "  "+ident.Quote(f.Name)+" "+f.Kept(slices.Contains(key, f.Name)))
-		}
+	for _, f := range kept {
+		lines = append(lines, "  "+ident.Quote(f.Name)+" "+f.Kept(slices.Contains(key, f.Name)))
 	}
 	lines = append(lines, "  PRIMARY KEY ("+ident.Quotes(key...)+")")
 	return fmt.Sprintf("CREATE TABLE %s (\n%s\n) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4", ident.Quote(ident.TrashTable(t.Name)), strings.Join(lines, ",\n"))

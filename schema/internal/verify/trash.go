@@ -19,8 +19,8 @@ func (v *verifier) trash(nodes []schema.Node) {
 			if have == nil || len(have.Primary()) == 0 {
 				continue // said already
 			}
-			trash := v.found.Table(ident.TrashTable(name))
-			if problem := have.TrashProblem(); trash == nil && problem != "" {
+			trash, kept := v.found.Table(ident.TrashTable(name)), have.Trashed(nodes, n)
+			if problem := have.TrashProblem(kept); trash == nil && problem != "" {
 				v.report(TableMissing, Difference{Table: ident.TrashTable(name), Problem: fmt.Sprintf("it does not exist and cannot be made, so no row of %q is deleted: %s", name, problem), Fix: dict.TrashAdvice(name)}, "")
 				continue
 			}
@@ -29,10 +29,9 @@ func (v *verifier) trash(nodes []schema.Node) {
 					Fix: "run what cascade-worker ddl --trash prints"}, "")
 				continue
 			}
-			for i := range have.Columns {
-				f := &have.Columns[i]
+			for _, f := range kept {
 				problem := trash.TrashColumnProblem(f)
-				if f.Computed() || problem == "" {
+				if problem == "" {
 					continue
 				}
 				d, statement := Difference{Table: trash.Name, Column: f.Name, Problem: fmt.Sprintf("deleted rows of %q are kept in it, and %s", name, problem),
