@@ -31,6 +31,7 @@ const RowLocks = settings.RowLocks
 //   - sql_safe_updates = 1, and sql_big_selects = 0, which a max_join_size sets: statements are refused
 //   - sql_select_limit: results are cut off silently
 //   - sql_auto_is_null = 1, and MariaDB's EMPTY_STRING_IS_NULL in sql_mode: NULL means something else
+//   - PAD_CHAR_TO_FULL_LENGTH in sql_mode: a key in a CHAR column may equal nothing
 //   - sql_log_bin = 0 where there is a binary log; MariaDB's enforce_storage_engine, if it is not InnoDB
 //   - a timestamp of the session's own: leases and expiries are written with a clock that stands still
 //   - binlog_format = STATEMENT, where there is a binary log, at READ COMMITTED

@@ -154,7 +154,7 @@ func TestOpenRefuses(t *testing.T) {
 		"completion_type=1":        "completion_type", "completion_type='RELEASE'": "completion_type", "session completion_type=CONCAT('CH','AIN')": "session completion_type",
 		"unique_checks=0": "unique_checks", "foreign_key_checks=OFF": "foreign_key_checks", "sql_safe_updates=1": "sql_safe_updates",
 		"sql_auto_is_null=ON": "sql_auto_is_null", "@@sql_select_limit=1": "@@sql_select_limit", "sql_big_selects=0": "sql_big_selects",
-		"sql_mode='ANSI,Empty_String_Is_Null'": "sql_mode", "sql_mode=4294967296": "sql_mode", "sql_log_bin=0": "sql_log_bin", "timestamp=1": "timestamp",
+		"sql_mode='ANSI,Empty_String_Is_Null'": "sql_mode", "sql_mode=4294967296": "sql_mode", "sql_mode=2147483648": "sql_mode", "sql_mode=CONCAT(@@sql_mode,',Pad_char_to_full_length')": "sql_mode", "sql_log_bin=0": "sql_log_bin", "timestamp=1": "timestamp",
 		"character_set_connection=utf16": "character_set_connection", "character_set_results=latin1": "character_set_results", "character_set_results=NULL": "character_set_results",
 		"collation_connection=latin1_bin": "collation_connection", "lock_wait_timeout=7,character_set_client=latin1": "lock_wait_timeout",
 		"lock_wait_timeout=7,+names+latin1": "lock_wait_timeout", "charset=binary": "charset", "collation=binary": "charset",

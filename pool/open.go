@@ -35,9 +35,9 @@ var ErrNoHost = hosts.ErrNoHost
 //     and refused (1064) if it is more than one statement, so none can be slipped in. multiStatements=true
 //     in the name lets texts of several through; multiStatements=false sends each statement by itself.
 //   - autocommit = 1, completion_type = NO_CHAIN, unique_checks = 1, foreign_key_checks = 1,
-//     sql_safe_updates = 0, sql_auto_is_null = 0, no sql_select_limit, sql_big_selects = 1 and no
-//     EMPTY_STRING_IS_NULL in sql_mode, whatever the server's defaults. Another value in the name is
-//     refused, and so are sql_log_bin=0 and a timestamp.
+//     sql_safe_updates = 0, sql_auto_is_null = 0, no sql_select_limit, sql_big_selects = 1 and neither
+//     EMPTY_STRING_IS_NULL nor PAD_CHAR_TO_FULL_LENGTH in sql_mode, whatever the server's defaults. Another
+//     value in the name is refused, and so are sql_log_bin=0 and a timestamp.
 //   - One character set for what is sent, what the server makes of it and what it answers, whatever the
 //     server's init_connect says. Variables that say another one for a part of it, and binary, are refused.
 //   - In utf8mb4, which is the default, bytes that are JSON travel as text, so a []byte goes into a JSON

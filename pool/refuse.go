@@ -25,8 +25,10 @@ func refuseParam(cfg *mysql.Config, param, name, value string) error {
 		return settings.AutocommitOff.Of(param, value)
 	case isIsolation(param) && (strings.Contains(value, "uncommitted") || value == "0"):
 		return settings.ReadUncommitted.Of(param, value)
-	case name == "sql_mode" && saysEmptyIsNull(value):
+	case name == "sql_mode" && saysMode(value, settings.EmptyMode, 1<<32):
 		return settings.EmptyIsNull.Of(param, value)
+	case name == "sql_mode" && saysMode(value, settings.PaddedMode, 1<<31):
+		return settings.PaddedChars.Of(param, value)
 	case name == "sql_log_bin" && !on:
 		return settings.Unlogged.Of(param, value)
 	case name == "timestamp" && value != "0" && value != "default":
@@ -37,10 +39,10 @@ func refuseParam(cfg *mysql.Config, param, name, value string) error {
 	return nil
 }
 
-func saysEmptyIsNull(mode string) bool {
-	const bit = 1 << 32
-	number, err := strconv.ParseUint(mode, 10, 64)
-	return strings.Contains(mode, strings.ToLower(settings.EmptyMode)) || err == nil && number&bit != 0
+// saysMode says whether a value for sql_mode, a list of names or a number, has the mode of a name and bit.
+func saysMode(value, mode string, bit uint64) bool {
+	number, err := strconv.ParseUint(value, 10, 64)
+	return strings.Contains(value, strings.ToLower(mode)) || err == nil && number&bit != 0
 }
 
 // refuseCharset lets a variable pass that says again what the handshake, or SET NAMES, says.

@@ -32,8 +32,9 @@ func TestServersDefaults(t *testing.T) {
 		"sql_select_limit": "18446744073709551615", "sql_big_selects": "1", "sql_mode": "DEFAULT"}
 	hostile := map[string][]string{"completion_type": {"1", "2"}, "unique_checks": {"0"}, "foreign_key_checks": {"0"}, "sql_safe_updates": {"1"}, "sql_auto_is_null": {"1"},
 		"sql_select_limit": {"1", "0"}, "sql_big_selects": {"0"}}
+	hostile["sql_mode"] = []string{"'PAD_CHAR_TO_FULL_LENGTH'", "'ANSI,PAD_CHAR_TO_FULL_LENGTH,STRICT_ALL_TABLES'"}
 	if dbtest.Server(t).Engine() == devdb.MariaDB {
-		hostile["sql_mode"] = []string{"'EMPTY_STRING_IS_NULL'", "'EMPTY_STRING_IS_NULL,ANSI,STRICT_ALL_TABLES'", "'ORACLE,EMPTY_STRING_IS_NULL'"}
+		hostile["sql_mode"] = append(hostile["sql_mode"], "'EMPTY_STRING_IS_NULL'", "'EMPTY_STRING_IS_NULL,ANSI,STRICT_ALL_TABLES'", "'ORACLE,EMPTY_STRING_IS_NULL,PAD_CHAR_TO_FULL_LENGTH'")
 	}
 	for _, name := range slices.Sorted(maps.Keys(hostile)) {
 		for _, value := range hostile[name] {

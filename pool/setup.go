@@ -22,10 +22,12 @@ const (
 	setRouted = `, ` + settings.Routed + ` = 1`
 )
 
-// Only MariaDB has the mode. No text may be empty here, for it would be NULL, and two commas are one.
+// What a session may not have is replaced. No text may be empty here, for it could be NULL, and two commas are
+// one.
 const (
-	withoutEmpty = `, '` + settings.EmptyMode + `', ',')`
-	setMode      = ` /*M! , SESSION sql_mode = REPLACE(@@sql_mode` + withoutEmpty + ` */`
+	modeBegins = `REPLACE(REPLACE(`
+	modeEnds   = `, '` + settings.EmptyMode + `', ','), '` + settings.PaddedMode + `', ',')`
+	setMode    = `, SESSION sql_mode = ` + modeBegins + `@@sql_mode` + modeEnds
 )
 
 // setUpTexts are alternatives that set up a session of the configuration, tried in order until the server
@@ -44,7 +46,7 @@ func setUpTexts(cfg *mysql.Config) [][]string {
 		value := cfg.Params[param]
 		switch {
 		case variable(param) == "sql_mode":
-			value, mode = modeWithoutEmpty(value), ""
+			value, mode = modeOf(value), ""
 		case isIsolation(param):
 			level = ""
 		}
@@ -64,15 +66,15 @@ func setUpTexts(cfg *mysql.Config) [][]string {
 	return texts
 }
 
-// modeWithoutEmpty is a value for sql_mode, where it is made of one that only the server knows.
-func modeWithoutEmpty(value string) string {
+// modeOf is a value for sql_mode, where it is made of one that only the server knows.
+func modeOf(value string) string {
 	if strings.EqualFold(strings.TrimSpace(value), "DEFAULT") {
 		value = "@@GLOBAL.sql_mode"
 	}
 	if !strings.Contains(value, "@@") {
 		return value
 	}
-	return `/*M! REPLACE( */ ` + value + ` /*M! ` + withoutEmpty + ` */`
+	return modeBegins + value + modeEnds
 }
 
 // setCharsets puts all three into the character set of the handshake, which a server may be set to

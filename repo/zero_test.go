@@ -18,7 +18,7 @@ import (
 // by each verb and from the trash, whatever the sql_mode.
 func TestZeroID(t *testing.T) {
 	for name, mode := range map[string]string{
-		"the server's": "@@GLOBAL.sql_mode", "loose": "'NO_BACKSLASH_ESCAPES,PAD_CHAR_TO_FULL_LENGTH'", "zero": "'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,ANSI_QUOTES'",
+		"the server's": "@@GLOBAL.sql_mode", "loose": "'NO_BACKSLASH_ESCAPES'", "zero": "'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,ANSI_QUOTES'",
 	} {
 		for _, guarded := range []bool{false, true} {
 			t.Run(name+map[bool]string{true: ", guarded"}[guarded], func(t *testing.T) { zeroID(t, url.QueryEscape(mode), guarded) })

@@ -55,6 +55,10 @@ var (
 		"the server takes an empty text for none: a column that must not be NULL refuses what the toolkit writes, and no comparison with it is true",
 		"take EMPTY_STRING_IS_NULL out of sql_mode",
 	}
+	PaddedChars = Refusal{
+		"a key in a CHAR column whose collation has NO PAD, as MySQL's default has, equals no shorter text: its row is not found by it",
+		"take PAD_CHAR_TO_FULL_LENGTH out of sql_mode",
+	}
 	MixedCharsets = Refusal{
 		"the server converts what is sent to it, bytes too: what the other character set lacks is stored as a question mark, or comes back as one",
 		"set charset=utf8mb4 in the data source name, and none of the variables: it sets all three",

@@ -35,8 +35,11 @@ var requiredSettings = []required{
 	{"sql_big_selects", "ON", isOn1, bigSelects},
 }
 
-// EmptyMode is the sql_mode of MariaDB's in which an empty text is NULL.
-const EmptyMode = "EMPTY_STRING_IS_NULL"
+// The sql_modes that no session may have. EmptyMode is MariaDB's.
+const (
+	EmptyMode  = "EMPTY_STRING_IS_NULL"
+	PaddedMode = "PAD_CHAR_TO_FULL_LENGTH"
+)
 
 // SetRequired is the assignments of all of them. They come after what the data source name says, in
 // whose values there may be an assignment that nobody has looked at.
@@ -69,6 +72,8 @@ func checkRequired(is map[string]string) error {
 	switch mode := is["sql_mode"]; {
 	case strings.Contains(mode, EmptyMode):
 		return EmptyIsNull.Of("sql_mode", mode)
+	case strings.Contains(mode, PaddedMode):
+		return PaddedChars.Of("sql_mode", mode)
 	case is["log_bin"] == "ON" && is["sql_log_bin"] == "OFF":
 		return Unlogged.Of("sql_log_bin", "OFF")
 	case is["enforce_storage_engine"] != "" && !strings.EqualFold(is["enforce_storage_engine"], "InnoDB"):

@@ -24,11 +24,8 @@ func (u *run) round(ctx context.Context, forced string) (err error) {
 		which = 1
 	}
 	w.build()
-	session := w.r.IntN(len(sessions) - 1)
-	switch {
-	case w.has[ofPadding]:
-		session = len(sessions) - 1
-	case w.has[ofLongNames] && sessions[session] == latin:
+	session := w.r.IntN(len(sessions))
+	if w.has[ofLongNames] && sessions[session] == latin {
 		session = 0 // its character set has no such names, and Verify says so
 	}
 	t := &trial{world: w, run: u, admin: u.admins[which], db: u.pools[which][session], database: databases[which], kill: w.has[ofKills]}

@@ -31,7 +31,6 @@ const (
 	ofVersioned     = "system versioning"
 	ofVerbs         = "verbs of a resource"
 	ofKills         = "killed sessions"
-	ofPadding       = "PAD_CHAR_TO_FULL_LENGTH"
 
 	ofLog          = "triggers that log"
 	ofCount        = "triggers that count in another table"
@@ -75,7 +74,7 @@ var features = []feature{
 	{name: ofCompressed}, {name: ofRowFormat, without: []string{ofCompressed, ofVerbs}}, {name: ofCrowd}, {name: ofWide},
 	{name: ofPartitions}, {name: ofUniqueNulls}, {name: ofCascades}, {name: ofDetach},
 	{name: ofVersioned, engine: "mariadb", without: []string{ofPartitions, ofCascades}},
-	{name: ofVerbs, without: triggers}, {name: ofKills}, {name: ofPadding},
+	{name: ofVerbs, without: triggers}, {name: ofKills},
 	{name: ofLog}, {name: ofCount}, {name: ofTouch}, {name: ofSiblings, without: []string{ofRefuseInsert, ofRefuseDelete, ofCount, ofLog, ofTouch}},
 	{name: ofRefuseDelete, without: []string{ofRefuseInsert}}, {name: ofRefuseInsert},
 	{name: ofUnaccepted, refused: true, without: []string{ofVerbs}}, {name: ofGoneTrigger, refused: true, without: []string{ofVerbs}},

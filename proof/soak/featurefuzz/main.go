@@ -31,11 +31,10 @@ var databases = []string{"features", "crowded"}
 // latin is a session that reads and writes names in a character set of its own.
 const latin = "charset=latin1"
 
-// sessions are the parameters of the pools, the last one of ofPadding.
+// sessions are the parameters of the pools.
 var sessions = []string{
 	"", "sql_mode=" + url.QueryEscape("'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,ANSI_QUOTES'") + "&time_zone=" + url.QueryEscape("'+05:30'"), latin,
 	"sql_mode=" + url.QueryEscape("'NO_BACKSLASH_ESCAPES'") + "&time_zone=" + url.QueryEscape("'-11:00'"),
-	"sql_mode=" + url.QueryEscape("'PAD_CHAR_TO_FULL_LENGTH'"),
 }
 
 // run is the whole of it.
