@@ -49,7 +49,7 @@ func (r *untyped) archive(ctx context.Context, db onerow.DB, id any) (result, er
 
 // sqlToArchive copies a row that is locked by its primary key; remove follows. Its parameters: the deletion
 // that hides it and where it was, or NULLs where it is merely archived; the id.
-const sqlToArchive = `{inUTC}INSERT INTO {archive} ({shared}, archived_at, deletion_id, deleted_from) SELECT {kept}, UTC_TIMESTAMP(6), ?, ? FROM {active} WHERE {byID}`
+const sqlToArchive = `INSERT INTO {archive} ({shared}, archived_at, deletion_id, deleted_from) SELECT {kept}, UTC_TIMESTAMP(6), ?, ? FROM {active} WHERE {byID}`
 
 // copyToArchive copies a locked active row to the archive. deletionID and from are nil for a row that is
 // merely archived.
@@ -215,7 +215,7 @@ func (r *untyped) lockToActivate(ctx context.Context, tx *onerow.Tx, id any) (lo
 
 // sqlToActive copies a row that is locked by its primary key; remove follows. The unique index (owner, name
 // key) decides. Its parameters: the name's four columns, where there is a name, and the id.
-const sqlToActive = `{inUTC}INSERT INTO {active} ({shared}) SELECT {named} FROM {archive} WHERE {byID}`
+const sqlToActive = `INSERT INTO {active} ({shared}) SELECT {named} FROM {archive} WHERE {byID}`
 
 // moveToActive copies a locked archived row to the active table under its own
 // name (copyNo 0) or as a copy, and removes it from the archive. It returns the row as it is then.

@@ -45,9 +45,14 @@ func (r *untyped) locked(text, lock string) string {
 }
 
 // copyText is text that copies the row of an id to its other table. Where the id is 0, AUTO_INCREMENT would
-// put a new one in its place.
+// put a new one in its place, and a strict session refuses dates such as 0000-00-00 that are there.
 func (r *untyped) copyText(text string, id any) string {
-	return r.textOf(statement{text: text, exactly: id == any(int64(0))})
+	return r.textOf(statement{text: text, exactly: id == any(int64(0)) || r.has("date", "datetime", "timestamp")})
+}
+
+// has says whether the resource has a column of one of the types.
+func (r *untyped) has(types ...string) bool {
+	return slices.ContainsFunc(r.res.Columns, func(c schema.Column) bool { return slices.Contains(types, typeWord(c.Type)) })
 }
 
 // textIn is text for the {table} of a {state}, of which {shown} are the rows that no deletion hides.
@@ -92,7 +97,7 @@ func (r *untyped) expand(s statement) string {
 }
 
 func (r *untyped) inUTC(text string) string {
-	if !slices.ContainsFunc(r.res.Columns, func(c schema.Column) bool { return typeWord(c.Type) == "timestamp" }) {
+	if !r.has("timestamp") {
 		return text
 	}
 	return ident.InUTC(text)
