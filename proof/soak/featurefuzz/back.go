@@ -59,7 +59,10 @@ func (t *trial) deleteAndRestore(ctx context.Context, worker *cascade.Worker, ro
 		}
 		t.has[ofBrokenCheck], left = false, nil
 	}
-	return t.restore(ctx, before, fates, nil, root, job.ID)
+	if err := t.restore(ctx, before, fates, nil, root, job.ID); err != nil {
+		return err
+	}
+	return exec(ctx, t.admin, "UPDATE f_switch SET refuses = 1") // for the next one
 }
 
 // delete has the worker delete a root.
@@ -104,6 +107,9 @@ func (t *trial) delete(ctx context.Context, worker *cascade.Worker, root int) (j
 	return job, nil
 }
 
+// idleConns is what database/sql keeps by itself.
+const idleConns = 2
+
 // kills is for how long sessions are killed, and patience how long something may take.
 const (
 	kills    = 400 * time.Millisecond
@@ -132,7 +138,10 @@ func (t *trial) beset(ctx context.Context, try func(context.Context) (bool, erro
 		err = errors.Join(errHangs, last)
 	}
 	stop()
-	return errors.Join(err, <-ended)
+	err = errors.Join(err, <-ended)
+	t.db.SetMaxIdleConns(0) // what was killed while it was idle is not used any more
+	t.db.SetMaxIdleConns(idleConns)
+	return err
 }
 
 var errHangs = fmt.Errorf("not done after %v", patience)
