@@ -141,6 +141,7 @@ func TestAnswerOfDetails(t *testing.T) {
 		"too late":         {fmt.Errorf("%w: %w", repo.ErrTooLate, queue.ErrNoJob), 409, "too late: the deletion has begun"},
 		"two at once":      {errors.Join(driver, onerow.ErrNotFound, repo.ErrGone), 404, "not found"},
 		"tries used up":    {fmt.Errorf("a: %w", &mysql.MySQLError{Number: 1213}), 503, "the server is busy; try again"},
+		"KILL QUERY":       {fmt.Errorf("a: %w", &mysql.MySQLError{Number: 1317}), 503, "the server is busy; try again"},
 		"a long value":     {fmt.Errorf("a: %w", &mysql.MySQLError{Number: 1406, Message: "Data too long for column 'secret'"}), 400, "a value is too long, too large or of another type"},
 		"a flow of others": {&flow.OwnedError{Owner: "secret"}, 500, "internal error"},
 	} {

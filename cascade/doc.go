@@ -52,8 +52,8 @@
 //     max_statement_time has ended before its first row with OK (11.8 an UPDATE, too): the batch looks again.
 //   - An asset is deleted before the row that names it, and only if the row can go, see [Assets].
 //   - A batch that fails because of a row is halved until the row is found; it is parked with its error
-//     ([queue.ListParked]) and the job goes on. It ends with [queue.Leftovers] when only parked rows and what
-//     is above them are left. Errors that are not about rows park nothing.
+//     ([queue.ListParked]) and the job goes on. It ends with [queue.Leftovers] when only parked rows, what is
+//     above them and what was not reached below them are left. Errors that are not about rows park nothing.
 //   - A job that fails is tried again with growing pauses, and after Config.MaxFailures kept as dead until
 //     [queue.Retry].
 //   - A job dies before the first batch after its plan or tables were seen to have changed. The catalog is

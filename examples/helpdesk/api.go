@@ -70,7 +70,9 @@ func API(d *Desk, log *slog.Logger) http.Handler {
 			answer(w, body, err, log)
 		})
 	}
-	return mux
+	own := http.NewCrossOriginProtection() // no other site's page posts with a visitor's browser
+	own.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answer(w, nil, errElsewhere, log) }))
+	return own.Handler(mux)
 }
 
 // row answers with the row alone.
@@ -221,6 +223,8 @@ func answerOf(err error) (status int, text string) {
 	switch status, text = onerow.Answer(err); {
 	case errors.Is(err, limit.ErrLimit):
 		return http.StatusInsufficientStorage, text
+	case errors.Is(err, errElsewhere):
+		return http.StatusForbidden, err.Error()
 	case errors.Is(err, errInput):
 		return http.StatusBadRequest, err.Error()
 	case errors.Is(err, repo.ErrUnsupported):

@@ -108,6 +108,7 @@ func use(t *testing.T, db *sql.DB) {
 	if first["number"] != float64(last+1) || again["number"] != first["number"] || next["number"] != float64(last+2) {
 		t.Errorf("numbers %v, %v, %v behind %d", first["number"], again["number"], next["number"], last)
 	}
+	c.do(403, "PUT", c.at+"/"+uuid.NewString(), `{"subject": "of another site"}`, "Origin", "http://elsewhere.example")
 	c.do(400, "PUT", c.at+"/"+uuid.NewString(), `{"nonsense": 1}`)
 	c.do(400, "GET", c.at+"?sort=subject", "")
 	c.do(404, "PUT", "/tenants/2"+strings.TrimPrefix(c.at, "/tenants/1")+"/"+uuid.NewString(), `{"subject": "of another tenant"}`)

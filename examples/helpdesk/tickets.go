@@ -18,6 +18,8 @@ import (
 // errInput means that a client has sent what cannot be stored.
 var errInput = errors.New("invalid input")
 
+var errElsewhere = errors.New("the request comes from another site's page")
+
 // Open makes a ticket. The client has made its id, so a repeat gets the ticket of the first call; the number
 // is claimed under the id in the same transaction, so no number is lost or given twice.
 func (d *Desk) Open(ctx context.Context, t Ticket) (res onerow.Result[Ticket], err error) {

@@ -89,6 +89,12 @@ func TestOffice(t *testing.T) {
 	}
 	path := fmt.Sprintf("/shows/%d", show.ID)
 	call("POST", "/shows", "", `{"organiser_id": 7, "title": "Lear"}`, "Bad Request")
+	foreign := httptest.NewRequestWithContext(t.Context(), "POST", "/shows", strings.NewReader(`{"organiser_id": 7, "title": "Macbeth"}`))
+	foreign.Header = http.Header{"Idempotency-Key": {"m"}, "Origin": {"http://elsewhere.example"}}
+	refused := httptest.NewRecorder()
+	if handler.ServeHTTP(refused, foreign); refused.Code != http.StatusForbidden {
+		t.Errorf("another site's page is answered %d %s", refused.Code, refused.Body)
+	}
 	call("POST", "/shows", "b", `{"organiser_id": 7, "title": "hamlet"}`, "Conflict the name is taken")
 	var macbeth Show
 	if err := json.Unmarshal([]byte(call("POST", "/shows", "c", `{"organiser_id": 7, "title": "Macbeth"}`, "OK")), &macbeth); err != nil {

@@ -52,7 +52,7 @@ func (o *office) handler(db *sql.DB) (http.Handler, error) {
 		res, err := o.shows.Delete(r.Context(), db, id(r))
 		answer(w, map[string]bool{"changed": res.Changed}, err)
 	})
-	return mux, nil
+	return http.NewCrossOriginProtection().Handler(mux), nil // no other site's page posts with a visitor's browser
 }
 
 // buy runs in the transaction in which the key and this answer are stored.
