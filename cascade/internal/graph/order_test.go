@@ -14,7 +14,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 // indexes of the tables that are named are read.
 func TestIndexOrder(t *testing.T) {
 	db := dbtest.Open(t)
-	dbtest.Exec(t, db, `CREATE TABLE Page (id INT PRIMARY KEY, book INT NOT NULL, no INT NOT NULL, title VARCHAR(100), body VARCHAR(2000), price FLOAT,
+	dbtest.Exec(t, db, `CREATE TABLE Page (id INT PRIMARY KEY, book INT NOT NULL, no INT NOT NULL, title VARCHAR(300), body VARCHAR(301), price FLOAT,
 KEY plain (book, no, title), KEY back (book, no DESC, title), KEY part (book, title(10), no))`)
 	dbtest.Exec(t, db, "CREATE TABLE other (id INT PRIMARY KEY)")
 	x, err := readIndexes(t.Context(), db, []string{"Page"})
