@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"context"
 	"database/sql"
 	"strings"
 	"sync"
@@ -68,6 +69,33 @@ func TestClaimAlone(t *testing.T) {
 		}
 		if got := dbtest.Scan[string](t, db, "SELECT GROUP_CONCAT(token ORDER BY id) FROM onerow_job"); got != "1,1,0" {
 			t.Errorf("tokens %s", got)
+		}
+	})
+}
+
+// TestOneLease: a token is of one job, so another one that has the same number keeps its lease, and its claim.
+func TestOneLease(t *testing.T) {
+	each(t, func(t *testing.T, db *sql.DB) {
+		dbtest.Exec(t, db, `INSERT INTO onerow_job (id, resource, resource_id, deletion_id, state, worker, token, due_at, created_at) VALUES
+(1, 'project', '1', 1, 'running', 'w', 3, '2026-01-01', UTC_TIMESTAMP(6)), (2, 'project', '2', 1, 'running', 'x', 3, '2026-01-01', UTC_TIMESTAMP(6))`)
+		job := Claimed{Job: Job{ID: 1, Token: 3, Worker: "w"}, Lease: time.Hour}
+		if err := job.Renew(t.Context(), db, ""); err != nil {
+			t.Error(err)
+		}
+		const renewed = "SELECT GROUP_CONCAT(due_at > '2026-01-01', batch_seq ORDER BY id) FROM onerow_job"
+		if got := dbtest.Scan[string](t, db, renewed); got != "11,00" {
+			t.Errorf("renewed are %s", got)
+		}
+		if ours, err := job.Return(t.Context(), db, Ready, 1, nil, 0); err != nil || !ours {
+			t.Errorf("%t, %v", ours, err)
+		}
+		if got := dbtest.Scan[string](t, db, "SELECT GROUP_CONCAT(state, failures ORDER BY id) FROM onerow_job"); got != "ready1,running0" {
+			t.Errorf("given back are %s", got)
+		}
+		dbtest.Exec(t, db, "UPDATE onerow_job SET state = 'running'")
+		err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error { return job.End(ctx, tx, Done, "nothing") })
+		if got := dbtest.Scan[string](t, db, "SELECT CONCAT((SELECT GROUP_CONCAT(id) FROM onerow_job WHERE last_error IS NULL), '|', (SELECT GROUP_CONCAT(id) FROM onerow_job_archive))"); got != "2|1" || err != nil {
+			t.Errorf("ended are %s, %v", got, err)
 		}
 	})
 }
