@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -86,7 +87,7 @@ func TestOneLease(t *testing.T) {
 		if got := dbtest.Scan[string](t, db, renewed); got != "11,00" {
 			t.Errorf("renewed are %s", got)
 		}
-		if ours, err := job.Return(t.Context(), db, Ready, 1, nil, 0); err != nil || !ours {
+		if ours, err := job.Return(t.Context(), db, Ready, 1, errors.New("x"), 0); err != nil || !ours {
 			t.Errorf("%t, %v", ours, err)
 		}
 		if got := dbtest.Scan[string](t, db, "SELECT GROUP_CONCAT(state, failures ORDER BY id) FROM onerow_job"); got != "ready1,running0" {
