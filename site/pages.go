@@ -54,7 +54,7 @@ const (
 // first are pages that stand before the others of their groups, in this order.
 var first = map[string]string{
 	"README.md": groupStart, "docs/TUTORIAL.md": groupStart,
-	"docs/ADOPTING.md": groupGuides, "docs/OPERATIONS.md": groupGuides, "docs/CLUSTERS.md": groupGuides, "docs/ERRORS.md": groupGuides,
+	"docs/ADOPTING.md": groupGuides, "docs/OPERATIONS.md": groupGuides, "docs/ONLINE-DDL.md": groupGuides, "docs/CLUSTERS.md": groupGuides, "docs/ERRORS.md": groupGuides,
 	"cookbook/README.md": groupCookbook,
 	"docs/GUARANTEES.md": groupTrust, "docs/TESTED.md": groupTrust, "docs/PERFORMANCE.md": groupTrust,
 }

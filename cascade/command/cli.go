@@ -51,6 +51,7 @@ type commandLine struct {
 	Discover tables.Discover  `cmd:"" help:"Read the foreign keys of a database and print a plan."`
 	Adopt    tables.Adopt     `cmd:"" help:"Make a resource of a table that has rows: print migrations, fill in keys."`
 	Verify   tables.Verify    `cmd:"" help:"Compare the database with the plan and name each difference."`
+	Doctor   tables.Doctor    `cmd:"" help:"Look for all that is wrong, and print what to do about it."`
 	DDL      tables.DDL       `cmd:"" name:"ddl" help:"Print the CREATE TABLE statements of the plan's tables."`
 	Migrate  tables.Migrate   `cmd:"" help:"Create, remove or list the toolkit's own tables (onerow_*)."`
 	Purge    age.Purge        `cmd:"" help:"Remove what the toolkit's own tables keep for a while only: old jobs, audits, request ids, keys."`

@@ -1,5 +1,5 @@
-// Package tables has the commands about the plan and the database's tables: discover, adopt, verify, ddl and
-// migrate.
+// Package tables has the commands about the plan and the database's tables: discover, adopt, verify, doctor,
+// ddl and migrate.
 //
 // Open this package when a command about the plan or the database's tables changes.
 package tables
