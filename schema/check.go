@@ -45,6 +45,12 @@ func (p Plan) Check() error {
 		c.claim(t.Name, t.tables())
 	}
 	c.edges()
+	c.about = ""
+	for _, k := range p.Spared {
+		if k.Table == "" || k.Column == "" || strings.TrimSpace(k.Because) == "" {
+			c.say("spared: %q of %q: name the table, the column and why it stays (because)", k.Column, k.Table)
+		}
+	}
 	if len(c.errs) == 0 {
 		return nil
 	}

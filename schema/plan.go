@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
@@ -36,6 +37,22 @@ type Plan struct {
 	Resources []Resource `yaml:"resources,omitempty"`
 	// Tables are what somebody else designed, in any order.
 	Tables []Table `yaml:"tables,omitempty"`
+	// Spared are columns that name a row above and stay as they are when it goes, where no edge says so: in
+	// JSON, in a table without a key. `cascade-worker verify --erasure` asks for a decision on each.
+	Spared []Spared `yaml:"spared,omitempty"`
+}
+
+// Spared is a column of any table of the database that stays as it is.
+type Spared struct {
+	Table  string `yaml:"table"`
+	Column string `yaml:"column"`
+	// Because says why it may stay, or what removes it.
+	Because string `yaml:"because"`
+}
+
+// Spares says whether the column is among [Plan.Spared]. The case of names does not matter.
+func (p Plan) Spares(table, column string) bool {
+	return slices.ContainsFunc(p.Spared, func(k Spared) bool { return strings.EqualFold(k.Table, table) && strings.EqualFold(k.Column, column) })
 }
 
 // Resource returns the resource of that name, its defaults filled in, or

@@ -5,7 +5,8 @@
 //
 // [Plan] takes the tables below some roots, or extends a plan, takes references that a person declares, and
 // proposes others that names and types make likely, with how many of their values are there above.
-// The notes say what a person should know or decide.
+// The notes say what a person should know or decide. [Erasure] names the columns that may say whose row
+// something is, and on which a plan decides nothing.
 //
 // # What is guaranteed
 //
@@ -22,7 +23,8 @@
 //
 // # Statements
 //
-//	Plan   10, and 1 for each proposal
+//	Plan      10, and 1 for each proposal
+//	Erasure   see there
 //
 // Open this package when a plan is proposed that misses an edge, or has a wrong one.
 package discover

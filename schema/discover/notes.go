@@ -87,10 +87,24 @@ func (d *discovery) outside() {
 // kinds are how a column ends that says to which table the id beside it refers.
 var kinds = []string{"_type", "_kind", "_class", "_model", "_table"}
 
-// polymorphic notes pairs of columns of which one seems to say to which table the other refers: no foreign
-// key says that. Not where the id refers to one table by a key, or the plan has an edge.
+// polymorphic notes pairs of columns of which one seems to say to which table the other refers.
 func (d *discovery) polymorphic(p schema.Plan) {
 	var pairs []string
+	for _, pair := range d.pairs(p) {
+		pairs = append(pairs, fmt.Sprintf("%s (%s, %s)", pair.table, pair.kind, pair.id))
+	}
+	if len(pairs) > 0 {
+		d.remark("", "Rows of several tables may be meant, which no foreign key can say: %s. Where such rows are to go with those above them, give the table an edge for each, "+
+			"as {table: T, columns: [THE ID], when: {THE TYPE: VALUE}}, with the values that the type column holds.", strings.Join(pairs, ", "))
+	}
+}
+
+// pair is an id, and what says to which table it refers.
+type pair struct{ table, kind, id string }
+
+// pairs are those of which no foreign key says that. Not where the id refers to one table by a key, or the
+// plan has an edge.
+func (d *discovery) pairs(p schema.Plan) (pairs []pair) {
 	for _, name := range d.tableNames() {
 		t := d.found.Table(name)
 		if !t.IsTable() || shape.IsToolkits(t.Name) {
@@ -103,15 +117,12 @@ func (d *discovery) polymorphic(p schema.Plan) {
 			}
 			for _, kind := range kinds {
 				if k := t.Column(stem + kind); k != nil && !d.constrained(t.Name, k.Name) {
-					pairs = append(pairs, fmt.Sprintf("%s (%s, %s)", t.Name, k.Name, c.Name))
+					pairs = append(pairs, pair{t.Name, k.Name, c.Name})
 				}
 			}
 		}
 	}
-	if len(pairs) > 0 {
-		d.remark("", "Rows of several tables may be meant, which no foreign key can say: %s. Where such rows are to go with those above them, give the table an edge for each, "+
-			"as {table: T, columns: [THE ID], when: {THE TYPE: VALUE}}, with the values that the type column holds.", strings.Join(pairs, ", "))
-	}
+	return pairs
 }
 
 // hasEdge says whether the plan has an edge of that column of a table.

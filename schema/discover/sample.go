@@ -19,12 +19,17 @@ const sampleTime = 5 * time.Second
 const sqlSample = `SELECT COUNT(*), COUNT(s.v), COUNT(IF(EXISTS (SELECT 1 FROM %s AS p WHERE p.%s = s.v), 1, NULL))
 FROM (SELECT %s AS v FROM %s LIMIT %d) AS s`
 
-// look says how many of the first values are there above.
-func (p *Proposal) look(ctx context.Context, db onerow.DB) (string, error) {
+// count is how many of the first rows there are, have a value, and have one that is there above.
+func (p *Proposal) count(ctx context.Context, db onerow.DB) (rows, values, there int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, sampleTime)
 	defer cancel()
-	var rows, values, there int64
-	err := onerow.QueryRow(ctx, db, p.sample, nil, &rows, &values, &there)
+	err = onerow.QueryRow(ctx, db, p.sample, nil, &rows, &values, &there)
+	return rows, values, there, err
+}
+
+// look says how many of the first values are there above.
+func (p *Proposal) look(ctx context.Context, db onerow.DB) (string, error) {
+	rows, values, there, err := p.count(ctx, db)
 	switch {
 	case err != nil:
 		return "", err

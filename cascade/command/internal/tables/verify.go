@@ -25,11 +25,14 @@ type Verify struct {
 	Grants  string `placeholder:"USER@HOST" help:"Only print the GRANT statements that let this user run the worker by the plan."`
 	Purge   bool   `help:"With --grants: those for purging, too."`
 	Restore bool   `help:"With --grants: those for restore, too, which the worker itself does not need."`
+	Erasure string `placeholder:"RESOURCE" help:"Only look for columns that may name its rows, or what goes with them, and on which the plan decides nothing."`
 }
 
 // Run prints the differences, and what the worker needs.
 func (c *Verify) Run(ctx context.Context, a *shell.App, plan schema.Plan) error {
 	switch {
+	case c.Erasure != "" && (c.Grants != "" || c.Purge || c.Restore):
+		return usage.Errorf("--erasure is asked alone")
 	case c.Grants != "":
 		return c.printGrants(a, plan)
 	case c.Purge:
@@ -40,6 +43,9 @@ func (c *Verify) Run(ctx context.Context, a *shell.App, plan schema.Plan) error 
 	db, err := a.Open(ctx)
 	if err != nil {
 		return err
+	}
+	if c.Erasure != "" {
+		return verifyErasure(ctx, a, db, plan, c.Erasure)
 	}
 	var found []live.Difference
 	var differs *live.VerifyError
