@@ -391,7 +391,7 @@ func TestGrantsOfDiscover(t *testing.T) {
 			t.Errorf("%s: %v: %s", command, err, out)
 		}
 	}
-	if err := l.each("ddl", "plan --yaml"); err != nil {
+	if err := l.each("ddl", "plan --yaml", "verify --erasure project"); err != nil {
 		t.Error(err)
 	}
 	l.asUser.env = l.asUser.env[1:]

@@ -11,6 +11,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/admin"
+	"github.com/onerow/onerow/cascade/command/internal/erasure"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
@@ -23,6 +24,9 @@ type Report struct {
 	Deletion int64  `placeholder:"DELETION" help:"Instead: the deletion's number, deletion_id in jobs --json."`
 	Recent   int    `placeholder:"N" help:"Instead: the newest N actions of all, pauses among them."`
 	JSON     bool   `name:"json" help:"Print a JSON object, or an array of actions."`
+
+	Certificate bool `help:"Add what the plan says of each reference, what is left in the tables, and what is not over."`
+	shell.PlanFlag
 }
 
 // Validate wants one thing to report on.
@@ -32,6 +36,8 @@ func (c *Report) Validate() error {
 		return usage.Errorf("say which job or deletion, by its number: see %s jobs", output.ProgramName)
 	case c.Job != nil && c.Deletion > 0, c.Recent > 0 && (c.Job != nil || c.Deletion > 0):
 		return usage.Errorf("give a job, a deletion or --recent, not more than one of them")
+	case c.Certificate && c.Recent > 0:
+		return usage.Errorf("a certificate is of one deletion")
 	}
 	return nil
 }
@@ -45,6 +51,12 @@ func (c *Report) Run(ctx context.Context, a *shell.App, db *sql.DB) error {
 	switch {
 	case err != nil:
 		return err
+	case c.Certificate:
+		plan, err := a.Plan()
+		if err != nil {
+			return err
+		}
+		return erasure.Certify(ctx, a, db, plan, r, reportText(r), c.JSON)
 	case c.JSON:
 		return shell.PrintJSON(a, r)
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onerow/onerow/cascade/command/internal/erasure"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
@@ -45,7 +46,7 @@ func (c *Verify) Run(ctx context.Context, a *shell.App, plan schema.Plan) error 
 		return err
 	}
 	if c.Erasure != "" {
-		return verifyErasure(ctx, a, db, plan, c.Erasure)
+		return erasure.Verify(ctx, a, db, plan, c.Erasure)
 	}
 	var found []live.Difference
 	var differs *live.VerifyError

@@ -1,11 +1,15 @@
-package tables
+// Package erasure says what becomes of all that refers to a person: by the plan, as verify --erasure asks, and in
+// fact, as report --certificate writes down.
+//
+// Open this package when a decision of the plan, or what is left of a person, is told in another way.
+package erasure
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/onerow/onerow/cascade/command/internal/shell"
@@ -15,9 +19,9 @@ import (
 	"github.com/onerow/onerow/schema/discover"
 )
 
-// verifyErasure prints what becomes of each reference to a row of a resource, and to what goes with it, and the
+// Verify prints what becomes of each reference to a row of a resource, and to what goes with it, and the
 // columns that may be such references and on which nobody has decided.
-func verifyErasure(ctx context.Context, a *shell.App, db *sql.DB, plan schema.Plan, of string) error {
+func Verify(ctx context.Context, a *shell.App, db *sql.DB, plan schema.Plan, of string) error {
 	found, err := discover.Erasure(ctx, db, plan, of)
 	switch {
 	case errors.Is(err, schema.ErrUnknownResource):
@@ -25,7 +29,11 @@ func verifyErasure(ctx context.Context, a *shell.App, db *sql.DB, plan schema.Pl
 	case err != nil:
 		return err
 	}
-	if err := output.Table(a.Stdout, []string{"TABLE", "COLUMNS", "REFERS TO", "ITS ROWS"}, decisions(plan, of)); err != nil {
+	var rows [][]string
+	for _, d := range decisions(plan, of) {
+		rows = append(rows, []string{output.Printable(d.Table), output.Printable(strings.Join(d.Columns, ", ")), cmp.Or(output.Printable(d.Of), "-"), output.OneLine(d.Rows)})
+	}
+	if err := output.Table(a.Stdout, []string{"TABLE", "COLUMNS", "REFERS TO", "ITS ROWS"}, rows); err != nil {
 		return err
 	}
 	if len(found) == 0 {
@@ -45,34 +53,4 @@ func verifyErasure(ctx context.Context, a *shell.App, db *sql.DB, plan schema.Pl
 		}
 	}
 	return errors.Join(a.Note("%s undecided", output.Plural(len(found), "column")), shell.ErrReported)
-}
-
-// decisions are the plan's edges to a resource and to what goes with it, and what it spares.
-func decisions(plan schema.Plan, of string) (rows [][]string) {
-	nodes := plan.Nodes()
-	goes := []string{of}
-	for i := 0; i < len(goes); i++ {
-		for _, n := range nodes {
-			for _, e := range n.Parents {
-				if e.Table != goes[i] {
-					continue
-				}
-				what := map[schema.Action]string{schema.OnDeleteDetach: "stay, without the reference", schema.OnDeleteKeep: "stay as they are"}[e.OnDelete]
-				if what == "" {
-					what = "are deleted"
-					if n.Trash > 0 {
-						what += ", and kept in the trash for " + n.Trash.String()
-					}
-					if !slices.Contains(goes, n.Name) {
-						goes = append(goes, n.Name)
-					}
-				}
-				rows = append(rows, []string{output.Printable(n.Name), output.Printable(strings.Join(e.Columns, ", ")), output.Printable(e.Table), what})
-			}
-		}
-	}
-	for _, s := range plan.Spared {
-		rows = append(rows, []string{output.Printable(s.Table), output.Printable(s.Column), "-", output.OneLine("stay as they are: " + s.Because)})
-	}
-	return rows
 }
