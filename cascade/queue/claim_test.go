@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/dbtext"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -92,6 +93,9 @@ func TestOneLease(t *testing.T) {
 		}
 		if got := dbtest.Scan[string](t, db, "SELECT GROUP_CONCAT(state, failures ORDER BY id) FROM onerow_job"); got != "ready1,running0" {
 			t.Errorf("given back are %s", got)
+		}
+		if err := job.Renew(t.Context(), db, ""); !errors.Is(err, fault.ErrLeaseLost) {
+			t.Errorf("the lease of a job that was given back is renewed: %v", err)
 		}
 		dbtest.Exec(t, db, "UPDATE onerow_job SET state = 'running'")
 		err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error { return job.End(ctx, tx, Done, "nothing") })

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -252,4 +254,25 @@ func TestPurgeActions(t *testing.T) {
 	if n := count(t, db, "SELECT COUNT(*) FROM onerow_action"); n != 2 {
 		t.Errorf("%d are left", n)
 	}
+}
+
+// TestRetryInSnapshot: a retry within a caller's transaction sees the job that was opened for the row since that
+// began to look.
+func TestRetryInSnapshot(t *testing.T) {
+	each(t, func(t *testing.T, db *sql.DB) {
+		dead, _ := leftover(t, db, "1", "dead")
+		tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tx.Rollback() //nolint:errcheck // it ends
+		if n := dbtest.Scan[int64](t, tx, "SELECT COUNT(*) FROM onerow_job"); n != 0 {
+			t.Fatal(n)
+		}
+		open := opened(t, db, "1")
+		_, err = Retry(t.Context(), tx, dead)
+		if !errors.Is(err, ErrOpenJob) || !strings.Contains(err.Error(), fmt.Sprintf("job %d", open.ID)) {
+			t.Error(err)
+		}
+	})
 }
