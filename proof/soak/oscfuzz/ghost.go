@@ -29,7 +29,7 @@ const (
 
 // ghost makes the copy, fills it while others write, and exchanges the tables.
 func (d *changer) ghost(ctx context.Context, table, alter string, triggers bool) error {
-	g := &ghost{changer: d, table: table, copy: "_" + table + "_gho", old: "_" + table + "_del", triggers: triggers}
+	g := &ghost{changer: d, table: table, copy: "_" + table + copySuffix, old: "_" + table + "_del", triggers: triggers}
 	err := d.patient(ctx, func() error { return g.begin(ctx, alter) })
 	if err == nil {
 		err = g.fill(ctx)

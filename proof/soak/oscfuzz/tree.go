@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
 // rows are those of a tree, or of all trees: what the oracle knows, or what the tables have. The key says
@@ -155,8 +156,13 @@ func (t *tree) ids(query string) string {
 	return strings.Join(ids, ", ")
 }
 
+// copySuffix ends the name of a copy.
+const copySuffix = "_gho"
+
 // refused says whether a call has done nothing and may be made again: the server refused it. errGaveUp is of
-// the client itself.
+// the client itself. MySQL refuses a statement that has waited for the table of before, whose triggers write into
+// a copy that has another name by now.
 func refused(err error) bool {
-	return onerow.Retryable(err) || errors.Is(err, context.DeadlineExceeded)
+	const noSuchTable = 1146
+	return onerow.Retryable(err) || errors.Is(err, context.DeadlineExceeded) || mysqlerr.Number(err) == noSuchTable && strings.Contains(err.Error(), copySuffix)
 }
