@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	atlas "ariga.io/atlas/sql/migrate"
+	atlasdriver "ariga.io/atlas/sql/mysql"
 	"github.com/golang-migrate/migrate/v4"
 	driver "github.com/golang-migrate/migrate/v4/database/mysql"
 	"github.com/golang-migrate/migrate/v4/source/iofs"
@@ -104,4 +106,40 @@ func TestGolangMigrate(t *testing.T) {
 	if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name LIKE 'onerow%'"); n != 0 {
 		t.Errorf("%d tables are left", n)
 	}
+}
+
+// TestAtlas: the library of atlas keeps the files in its directory with their sums, and its executor runs them.
+func TestAtlas(t *testing.T) {
+	dir, err := atlas.NewLocalDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, file := range files(t, "1_own.sql", "2_onerow.sql", "", "3_own.sql") {
+		if err := dir.WriteFile(name, file.Data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sum, err := dir.Checksum()
+	if err == nil {
+		err = atlas.WriteSumFile(dir, sum)
+	}
+	if err == nil {
+		err = atlas.Validate(dir)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := dbtest.Open(t)
+	drv, err := atlasdriver.Open(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	executor, err := atlas.NewExecutor(drv, dir, atlas.NopRevisionReadWriter{}, atlas.WithAllowDirty(true))
+	if err == nil {
+		err = executor.ExecuteN(t.Context(), 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	applied(t, db)
 }
