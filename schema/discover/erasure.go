@@ -29,9 +29,10 @@ type Unsettled struct {
 // where those of the node's key are so far apart that it is no chance, by a type beside an id, and by the
 // names within JSON. Tables without a primary key are looked at as well.
 //
-// Eleven plain reads; 2 for a key of integers; 1 for each column of the key's class of values; and 1 for each
-// table that has columns for JSON or long text. Each reads 1,000 rows of a table at most, and five seconds;
-// what cannot be read in time is said to be unsettled. Errors: [schema.ErrUnknownResource]; those of [Plan].
+// At most ten plain reads of the catalog; 1 for a key of integers; 1 for each column of the key's class of
+// values, and for each of JSON or long text. Each reads 1,000 rows of a table at most, and five seconds; what
+// cannot be read in time is said to be unsettled. References to a key of several columns are not looked for.
+// Errors: [schema.ErrUnknownResource]; those of [Plan].
 func Erasure(ctx context.Context, db onerow.DB, plan schema.Plan, of string) ([]Unsettled, error) {
 	if err := plan.Check(); err != nil {
 		return nil, err

@@ -36,6 +36,13 @@ func Verify(ctx context.Context, a *shell.App, db *sql.DB, plan schema.Plan, of 
 	if err := output.Table(a.Stdout, []string{"TABLE", "COLUMNS", "REFERS TO", "ITS ROWS"}, rows); err != nil {
 		return err
 	}
+	for _, d := range append(decisions(plan, of), decision{Table: of, action: schema.OnDeleteDelete}) {
+		if n, err := plan.Node(d.Table); err == nil && len(n.Key) > 1 && d.action == schema.OnDeleteDelete {
+			if err := a.Note("note: the key of %s has several columns; references to it are not looked for", output.Printable(d.Table)); err != nil {
+				return err
+			}
+		}
+	}
 	if len(found) == 0 {
 		return a.Note("ok: nothing else was found that may name a row of %s", output.Printable(of))
 	}
