@@ -3,7 +3,7 @@ package main
 // The bugs of what is printed for people to run or to take into their plans.
 var proposedBugs = []bug{
 	{"a trash table has a column twice", "./schema/live", "TestTrashTooMuch", []change{{"schema/internal/dict/trash.go",
-		"case colset.Has(columns[:own], f.Name):", "case colset.Has(columns[:own], f.Name) && own == 0:"}}},
+		"if colset.Has(columns[:own], f.Name) {", "if colset.Has(columns[:own], f.Name) && own == 0 {"}}},
 	{"a trash table has more columns than InnoDB takes", "./schema/live", "TestTrashTooMuch", []change{{"schema/internal/dict/trash.go",
 		"mostColumns    = 1017\n", "mostColumns    = 1020\n"}}},
 	{"a trash table has a key of more columns than MySQL takes", "./schema/live", "TestTrashTooMuch", []change{{"schema/internal/dict/trash.go",
