@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/onerow/onerow/proof/soak/fuzz"
@@ -72,6 +73,12 @@ func (w *world) client(to *program) *client {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
+// answeredEarly says whether a program may have refused a large body, and closed, while it was still sent: a
+// client loses that answer.
+func answeredEarly(q request, err error) bool {
+	return len(q.body) > 1<<20 && (errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET))
+}
+
 // send sends a request of who has the mark: "" is somebody to whom any row may be shown.
 func (c *client) send(ctx context.Context, mark string, q request) answer {
 	a, err := c.do(ctx, q)
@@ -80,7 +87,7 @@ func (c *client) send(ctx context.Context, mark string, q request) answer {
 	}
 	c.served.Add(1)
 	if err != nil {
-		if c.well.Load() && !errors.Is(err, errUnsendable) {
+		if c.well.Load() && !errors.Is(err, errUnsendable) && !answeredEarly(q, err) {
 			c.broken(brokenNone, "%v: %s", err, c.curl(q))
 		}
 		return answer{}
@@ -122,7 +129,7 @@ func (c *client) do(ctx context.Context, q request) (answer, error) {
 var inside = regexp.MustCompile(`Error \d{4} \(|goroutine \d+ \[|runtime error|INSERT INTO \w|SELECT [\w., ()]+ FROM \w+ WHERE|\.go:\d+|root:x:0:0`)
 
 // markup is a text that broke out of where it was shown: the marker behind a bracket, or as an attribute.
-var markup = regexp.MustCompile(`(?i)<` + marker + `|<(img|svg)[^>]*[ /]on\w+=` + marker + `|<[a-z][^<>]*["'] *` + marker + `=|(href|src|action)="? *javascript:`)
+var markup = regexp.MustCompile(`(?i)<` + marker + `|<(img|svg)([^>"]|"[^"]*")*[ /]on\w+=` + marker + `|<[a-z][^<>]*["'] *` + marker + `=|(href|src|action)="? *javascript:`)
 
 // broken lists a finding about the program.
 func (c *client) broken(kind, format string, args ...any) {

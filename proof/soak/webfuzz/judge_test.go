@@ -28,20 +28,21 @@ func TestAnswers(t *testing.T) {
 		policy     string
 		want       string
 	}{
-		"nothing":       {200, "text/html; charset=utf-8", `<p title="&#34; ` + marker + `=&#34;1">mine &lt;` + marker + `&gt;</p>`, policy, ""},
-		"not HTML":      {200, "application/json", `"<` + marker + `>"`, "", ""},
-		"500":           {500, "text/plain", "", "", brokenStatus},
-		"502":           {502, "text/plain", "", "", brokenStatus},
-		"503":           {503, "text/plain", "", "", brokenStatus},
-		"a tag":         {200, "text/html", `<p><` + marker + `></p>`, policy, brokenMarkup},
-		"an attribute":  {200, "text/html", `<input value="x" ` + marker + `="1">`, policy, brokenMarkup},
-		"a handler":     {404, "text/html", `<img src=x onerror=` + marker + `>`, policy, brokenMarkup},
-		"an address":    {200, "text/html", `<a href="javascript:` + marker + `">`, policy, brokenMarkup},
-		"no policy":     {200, "text/html", ``, "", brokenPolicy},
-		"a stack":       {404, "text/plain", "goroutine 7 [running]", "", brokenInside},
-		"a statement":   {400, "text/plain", "SELECT id, name FROM project WHERE id = ?", "", brokenInside},
-		"an error":      {400, "text/plain", "Error 1064 (42000)", "", brokenInside},
-		"somebody else": {200, "application/json", `{"name":"theirs"}`, "", brokenStranger},
+		"nothing":             {200, "text/html; charset=utf-8", `<p title="&#34; ` + marker + `=&#34;1">mine &lt;` + marker + `&gt;</p>`, policy, ""},
+		"a handler in a text": {200, "text/html", `<img src="/1" alt="a&lt;img src=x onerror=` + marker + `&gt;">`, policy, ""},
+		"not HTML":            {200, "application/json", `"<` + marker + `>"`, "", ""},
+		"500":                 {500, "text/plain", "", "", brokenStatus},
+		"502":                 {502, "text/plain", "", "", brokenStatus},
+		"503":                 {503, "text/plain", "", "", brokenStatus},
+		"a tag":               {200, "text/html", `<p><` + marker + `></p>`, policy, brokenMarkup},
+		"an attribute":        {200, "text/html", `<input value="x" ` + marker + `="1">`, policy, brokenMarkup},
+		"a handler":           {404, "text/html", `<img src=x onerror=` + marker + `>`, policy, brokenMarkup},
+		"an address":          {200, "text/html", `<a href="javascript:` + marker + `">`, policy, brokenMarkup},
+		"no policy":           {200, "text/html", ``, "", brokenPolicy},
+		"a stack":             {404, "text/plain", "goroutine 7 [running]", "", brokenInside},
+		"a statement":         {400, "text/plain", "SELECT id, name FROM project WHERE id = ?", "", brokenInside},
+		"an error":            {400, "text/plain", "Error 1064 (42000)", "", brokenInside},
+		"somebody else":       {200, "application/json", `{"name":"theirs"}`, "", brokenStranger},
 	} {
 		c, found := planted(t)
 		a := answer{tt.status, http.Header{"Content-Type": {tt.kind}, "Content-Security-Policy": {tt.policy}}, []byte(tt.body)}
