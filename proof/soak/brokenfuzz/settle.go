@@ -22,13 +22,13 @@ const (
 
 // drain waits until the workers have done all that is open, on a server that is well.
 func (w *world) drain(ctx context.Context) error {
-	open := 0
-	drained, err := fuzz.Within(ctx, 90*time.Second, func() (bool, error) {
-		err := w.server.admin.QueryRowContext(ctx, sqlOpen).Scan(&open)
-		return err == nil && open == 0, nil // a session that was killed before
+	const patience = 90 * time.Second
+	left, err := fuzz.Drained(ctx, patience, func() (open int, err error) {
+		err = surely(func() error { return w.server.admin.QueryRowContext(ctx, sqlOpen).Scan(&open) }) // a session may have been killed before
+		return open, err
 	})
-	if !drained {
-		w.found.Add(brokenQueue, "%d jobs are open after 90 s", open)
+	if left > 0 {
+		w.found.Add(brokenQueue, "%d jobs are open, and none has ended for %v", left, patience)
 	}
 	return err //nolint:wrapcheck // it says all
 }

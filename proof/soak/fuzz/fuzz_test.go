@@ -8,6 +8,8 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // TestCutter ends most connections within what is sent, one in three never, and passes on exactly what came
@@ -98,4 +100,18 @@ func TestOptions(t *testing.T) {
 	if o, err := parse(); err != nil || o.Seed == 0 {
 		t.Errorf("%+v, %v", o, err)
 	}
+}
+
+// TestDrained: a queue that gets shorter is waited for, one that does not is given up.
+func TestDrained(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		left := 100
+		n, err := Drained(t.Context(), time.Second, func() (int, error) { time.Sleep(900 * time.Millisecond); left--; return left, nil })
+		if n != 0 || err != nil {
+			t.Errorf("%d left, %v", n, err)
+		}
+		if n, err = Drained(t.Context(), time.Second, func() (int, error) { return 7, nil }); n != 7 || err != nil {
+			t.Errorf("%d left, %v", n, err)
+		}
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"runtime"
@@ -107,6 +108,22 @@ func Within(ctx context.Context, patience time.Duration, done func() (bool, erro
 		}
 		if time.Since(begin) > patience || !Pause(ctx, 50*time.Millisecond) {
 			return false, nil
+		}
+	}
+}
+
+// Drained waits until nothing is open, as long as fewer are with time: patience is for how long none of them may
+// end. It returns how many are left. An error of open ends it.
+func Drained(ctx context.Context, patience time.Duration, open func() (int, error)) (left int, err error) {
+	for least, since := math.MaxInt, time.Now(); ; {
+		if left, err = open(); err != nil || left == 0 {
+			return left, err
+		}
+		if left < least {
+			least, since = left, time.Now()
+		}
+		if time.Since(since) > patience || !Pause(ctx, 50*time.Millisecond) {
+			return left, nil
 		}
 	}
 }

@@ -96,16 +96,14 @@ func (w *world) trees(states ...state) (all []*tree) {
 
 // drain waits until the workers have done all that is open.
 func (w *world) drain(ctx context.Context) error {
-	open := 0
-	drained, err := fuzz.Within(ctx, drainTime, func() (bool, error) {
-		if err := w.retryDead(ctx); err != nil {
-			return false, err
+	left, err := fuzz.Drained(ctx, drainTime, func() (open int, err error) {
+		if err = w.retryDead(ctx); err == nil {
+			err = w.admin.QueryRowContext(ctx, sqlOpen).Scan(&open)
 		}
-		err := w.admin.QueryRowContext(ctx, sqlOpen).Scan(&open)
-		return open == 0, err //nolint:wrapcheck // it says all
+		return open, err
 	})
-	if err == nil && !drained {
-		w.found.Add(brokenQueue, "%d jobs are open after %v", open, drainTime)
+	if err == nil && left > 0 {
+		w.found.Add(brokenQueue, "%d jobs are open, and none has ended for %v", left, drainTime)
 	}
 	return err //nolint:wrapcheck // it says all
 }
