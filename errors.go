@@ -64,9 +64,9 @@ type OutcomeUnknownError = wire.OutcomeUnknownError
 
 // Answer says what the client of an HTTP API should get, while err itself is for the log: a status, and a
 // short text that names no table, id or statement. Where err wraps several errors of the toolkit, the
-// outermost one answers. Another error is 503 where it is [Retryable], as a deadlock in the last try, or where
-// somebody or a limit of time has ended the statement, 400 where a column cannot hold a value, else 500 and
-// "internal error"; nil is 200 and "".
+// outermost one answers. Another error is 503 where it is [Retryable], as a deadlock in the last try, or
+// where somebody or a limit of time has ended the statement, 400 where a column cannot hold a value, else 500
+// and "internal error"; nil is 200 and "".
 func Answer(err error) (status int, text string) {
 	if err == nil {
 		return 200, ""

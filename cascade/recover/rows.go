@@ -228,9 +228,9 @@ func (r *restoring) begin(ctx context.Context, db *sql.DB) error {
 // they have ended.
 const sqlState = `SELECT state FROM onerow_job WHERE id = ? FOR UPDATE`
 
-// kept counts what is in the trash. A job of which nothing is there is not held, unless it has not begun, or a
-// restore was cut after its last row had come back. A job that is in neither table has ended between two looks,
-// or never was.
+// kept counts what is in the trash. A job of which nothing is there is not held, unless it has not begun, or
+// a restore was cut after its last row had come back. A job that is in neither table has ended between two
+// looks, or never was.
 func (r *restoring) kept(ctx context.Context, tx *onerow.Tx, ended bool) (err error) {
 	var state queue.State
 	if !ended {

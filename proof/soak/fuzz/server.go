@@ -112,8 +112,8 @@ func Within(ctx context.Context, patience time.Duration, done func() (bool, erro
 	}
 }
 
-// Drained waits until nothing is open, as long as fewer are with time: patience is for how long none of them may
-// end. It returns how many are left. An error of open ends it.
+// Drained waits until nothing is open, as long as fewer are with time: patience is for how long none of them
+// may end. It returns how many are left. An error of open ends it.
 func Drained(ctx context.Context, patience time.Duration, open func() (int, error)) (left int, err error) {
 	for least, since := math.MaxInt, time.Now(); ; {
 		if left, err = open(); err != nil || left == 0 {

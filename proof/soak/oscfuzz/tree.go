@@ -160,8 +160,8 @@ func (t *tree) ids(query string) string {
 const copySuffix = "_gho"
 
 // refused says whether a call has done nothing and may be made again: the server refused it. errGaveUp is of
-// the client itself. MySQL refuses a statement that has waited for the table of before, whose triggers write into
-// a copy that has another name by now.
+// the client itself. MySQL refuses a statement that has waited for the table of before, whose triggers write
+// into a copy that has another name by now.
 func refused(err error) bool {
 	const noSuchTable = 1146
 	return onerow.Retryable(err) || errors.Is(err, context.DeadlineExceeded) || mysqlerr.Number(err) == noSuchTable && strings.Contains(err.Error(), copySuffix)

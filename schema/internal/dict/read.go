@@ -20,7 +20,8 @@ const (
 	sqlTables = `SELECT table_name, table_type, COALESCE(engine, '') FROM information_schema.tables
  WHERE table_schema = DATABASE()`
 
-	// sqlColumns and sqlIndexes may be of some tables only. MariaDB has the word NULL where there is no default.
+	// sqlColumns and sqlIndexes may be of some tables only. MariaDB has the word NULL where there is no
+	// default.
 	sqlColumns = `SELECT table_name, column_name, data_type, column_type, COALESCE(character_set_name, ''), COALESCE(collation_name, ''), COALESCE(extra, ''),
  is_nullable = 'YES', column_default IS NOT NULL AND (column_default <> 'NULL' OR LOCATE('MariaDB', VERSION()) = 0), COALESCE(character_maximum_length, 0), COALESCE(datetime_precision, 0),
  COALESCE(generation_expression, '') = 'ROW END' FROM information_schema.columns WHERE table_schema = DATABASE()%s ORDER BY table_name, ordinal_position`

@@ -28,7 +28,8 @@ type certificate struct {
 	Open []string `json:"open"`
 }
 
-// Certify prints a certificate of a deletion: text is the report's. It exits with 1 where the erasure is not full.
+// Certify prints a certificate of a deletion: text is the report's. It exits with 1 where the erasure is not
+// full.
 func Certify(ctx context.Context, a *shell.App, db *sql.DB, plan schema.Plan, r admin.Report, text string, asJSON bool) error {
 	now, err := dbtime.Now(ctx, db)
 	if err != nil {

@@ -12,8 +12,8 @@ type decision struct {
 	Columns []string `json:"columns"`
 	Of      string   `json:"refers_to,omitempty"`
 	Rows    string   `json:"its_rows"`
-	// Went and Left are, in a certificate, how many of its rows the job has deleted or detached, and how many still
-	// refer to what is gone.
+	// Went and Left are, in a certificate, how many of its rows the job has deleted or detached, and how many
+	// still refer to what is gone.
 	Went int64 `json:"went"`
 	Left int64 `json:"left"`
 

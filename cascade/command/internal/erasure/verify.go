@@ -1,5 +1,5 @@
-// Package erasure says what becomes of all that refers to a person: by the plan, as verify --erasure asks, and in
-// fact, as report --certificate writes down.
+// Package erasure says what becomes of all that refers to a person: by the plan, as verify --erasure asks,
+// and in fact, as report --certificate writes down.
 //
 // Open this package when a decision of the plan, or what is left of a person, is told in another way.
 package erasure
