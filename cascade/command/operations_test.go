@@ -36,6 +36,8 @@ var notRun = regexp.MustCompile(`^(systemctl|curl|go build|office-worker|export|
 // production, and what they say then.
 var refused = map[string]string{
 	"cascade-worker first 17 --reason 'erasure, due today'":                          "it is paused",
+	"cascade-worker doctor":                                                          "no worker is there",
+	"cascade-worker report 17 --certificate --json > erasure-17.json":                "", // its job has not begun; what it says is in the file
 	"cascade-worker parked skip ID…":                                                 "is being tried again already",
 	"cascade-worker restore 17":                                                      "nothing of job 17 is in the trash",
 	"cascade-worker set --parallel 4 --worker db1:4711":                              "db1:4711",
