@@ -28,7 +28,7 @@ func TestAllocations(t *testing.T) {
 	racetest.Allocations(t, "create with a request id", 106, func() error { return create(repo.RequestID(fmt.Sprint("r", n))) })
 	racetest.Allocations(t, "get", 44, func() error { return second(r.projects.Get(ctx, db, p.ID)) })
 	racetest.Allocations(t, "a page of 50", 742, func() error { return second(r.projects.List(ctx, db, 1, repo.PageOptions{})) })
-	racetest.Allocations(t, "archive and activate", 374, func() error {
+	racetest.Allocations(t, "archive and activate", 379, func() error {
 		must(r.projects.Archive(ctx, db, p.ID))
 		return second(r.projects.Activate(ctx, db, p.ID))
 	})

@@ -37,7 +37,7 @@ func (r *untyped) archive(ctx context.Context, db onerow.DB, id any) (result, er
 		case !found:
 			return r.alreadyIn(ctx, tx, schema.Archived, c.id)
 		}
-		if res, err = r.moveAcross(ctx, tx, h, schema.Archived, c.id, r.copyToArchive(c.id, nil, nil)); err != nil {
+		if res, err = r.moveAcross(ctx, tx, h, schema.Archived, c.id, r.copyToArchive(h, c.id, nil, nil)); err != nil {
 			return res, r.twinFirst(ctx, tx, c.id, err)
 		}
 		if err := r.give(ctx, tx, &h); err != nil {
@@ -49,12 +49,12 @@ func (r *untyped) archive(ctx context.Context, db onerow.DB, id any) (result, er
 
 // sqlToArchive copies a row that is locked by its primary key; remove follows. Its parameters: the deletion
 // that hides it and where it was, or NULLs where it is merely archived; the id.
-const sqlToArchive = `INSERT INTO {archive} ({shared}, archived_at, deletion_id, deleted_from) SELECT {kept}, UTC_TIMESTAMP(6), ?, ? FROM {active} WHERE {byID}`
+const sqlToArchive = `{inUTC}INSERT INTO {archive} ({shared}, archived_at, deletion_id, deleted_from) SELECT {kept}, UTC_TIMESTAMP(6), ?, ? FROM {active} WHERE {byID}`
 
 // copyToArchive copies a locked active row to the archive. deletionID and from are nil for a row that is
 // merely archived.
-func (r *untyped) copyToArchive(id any, deletionID, from any) onerow.Stmt {
-	return guarded(r.copyText(sqlToArchive, id), deletionID, from, id)
+func (r *untyped) copyToArchive(h lockedRow, id, deletionID, from any) onerow.Stmt {
+	return guarded(r.copyText(sqlToArchive, id, h.odd), deletionID, from, id)
 }
 
 // copiedValues are the values of the columns that both tables have, in a row that changes its table: under
@@ -215,7 +215,7 @@ func (r *untyped) lockToActivate(ctx context.Context, tx *onerow.Tx, id any) (lo
 
 // sqlToActive copies a row that is locked by its primary key; remove follows. The unique index (owner, name
 // key) decides. Its parameters: the name's four columns, where there is a name, and the id.
-const sqlToActive = `INSERT INTO {active} ({shared}) SELECT {named} FROM {archive} WHERE {byID}`
+const sqlToActive = `{inUTC}INSERT INTO {active} ({shared}) SELECT {named} FROM {archive} WHERE {byID}`
 
 // moveToActive copies a locked archived row to the active table under its own
 // name (copyNo 0) or as a copy, and removes it from the archive. It returns the row as it is then.
@@ -224,7 +224,7 @@ func (r *untyped) moveToActive(ctx context.Context, tx *onerow.Tx, h lockedRow, 
 	if err != nil {
 		return res, err
 	}
-	res, err = r.moveAcross(ctx, tx, h, schema.Active, id, guarded(r.copyText(sqlToActive, id), append(args, id)...))
+	res, err = r.moveAcross(ctx, tx, h, schema.Active, id, guarded(r.copyText(sqlToActive, id, h.odd), append(args, id)...))
 	if mysqlerr.Classify(err) != mysqlerr.Duplicate {
 		return res, err
 	}

@@ -138,7 +138,7 @@ func (r *untyped) removeOrHide(ctx context.Context, tx *onerow.Tx, h lockedRow, 
 	case !keep:
 		return writeOne(ctx, tx, r.remove(h, id))
 	case h.state == schema.Active:
-		return r.twinFirst(ctx, tx, id, writeOne(ctx, tx, r.copyToArchive(id, deletionID, string(schema.Active)), r.remove(h, id)))
+		return r.twinFirst(ctx, tx, id, writeOne(ctx, tx, r.copyToArchive(h, id, deletionID, string(schema.Active)), r.remove(h, id)))
 	}
 	return writeOne(ctx, tx, guarded(r.text(sqlHide), deletionID, id, h.version))
 }

@@ -87,16 +87,17 @@ type lockedRow struct {
 	finished    int64  // the highest id of a finished cascade job
 	copyNo      int    // of its name, where that is taken: see lockToActivate
 	twin        bool   // perhaps the other table has this id as well, see refuseTwin
+	odd         bool   // a date of it is none, and a strict session would not write it again
 }
 
 // sqlLockActive and sqlLockArchived read a row by its primary key, and lock it: the struct, and then what the
 // verbs need to know of it, see lockedRow. The look for the same id in the other table locks nothing.
 const (
-	sqlLockActive   = `SELECT {fields}, version, {label}, 0, '', {inArchive}, ` + lastFinished + `, {keys} FROM {active} WHERE {byID} FOR UPDATE`
+	sqlLockActive   = `SELECT {fields}, version, {label}, 0, '', {inArchive}, ` + lastFinished + `, {odd}, {keys} FROM {active} WHERE {byID} FOR UPDATE`
 	sqlLockArchived = `SELECT ` + lockedArchived + ` FROM {archive} WHERE {byID} FOR UPDATE`
 
 	lockedArchived = `{fields}, version, {label}, COALESCE(deletion_id, 0), COALESCE(deleted_from, ''), ` +
-		`EXISTS (SELECT 1 FROM {active} AS twin WHERE twin.{id} = {archive}.{id}), ` + lastFinished + `, {keys}`
+		`EXISTS (SELECT 1 FROM {active} AS twin WHERE twin.{id} = {archive}.{id}), ` + lastFinished + `, {odd}, {keys}`
 
 	// lastFinished is the end of a primary key: a job that is queued gets a higher id, unless AUTO_INCREMENT
 	// has fallen back. Not MAX(id): MariaDB reads that before it locks the row, and with
@@ -121,7 +122,7 @@ func (r *untyped) lockBy(ctx context.Context, tx *onerow.Tx, state schema.State,
 	err = packet.QueryAfter(ctx, tx, writes, r.text(statement), []any{id}, func(rows *sql.Rows) error {
 		found = true
 		h.row = reflect.New(r.typ).Elem()
-		targets := append(make([]any, 0, 16), &h.version, &h.label, &h.deletionID, &h.deletedFrom, &h.twin, &h.finished)
+		targets := append(make([]any, 0, 16), &h.version, &h.label, &h.deletionID, &h.deletedFrom, &h.twin, &h.finished, &h.odd)
 		return r.scanRow(rows, h.row, append(r.keyTargets(targets, &h), more...)...)
 	})
 	h.state = state

@@ -45,14 +45,19 @@ func (r *untyped) locked(text, lock string) string {
 }
 
 // copyText is text that copies the row of an id to its other table. Where the id is 0, AUTO_INCREMENT would
-// put a new one in its place, and a strict session refuses dates such as 0000-00-00 that are there.
-func (r *untyped) copyText(text string, id any) string {
-	return r.textOf(statement{text: text, exactly: id == any(int64(0)) || r.has("date", "datetime", "timestamp")})
+// put a new one in its place; of an odd row a session refuses a date, or writes another one.
+func (r *untyped) copyText(text string, id any, odd bool) string {
+	return r.textOf(statement{text: text, exactly: id == any(int64(0)) || odd})
 }
 
-// has says whether the resource has a column of one of the types.
-func (r *untyped) has(types ...string) bool {
-	return slices.ContainsFunc(r.res.Columns, func(c schema.Column) bool { return slices.Contains(types, typeWord(c.Type)) })
+// of are the columns of one of the types.
+func (r *untyped) of(types ...string) (columns []string) {
+	for _, c := range r.res.Columns {
+		if slices.Contains(types, typeWord(c.Type)) {
+			columns = append(columns, ident.Quote(c.Name))
+		}
+	}
+	return columns
 }
 
 // textIn is text for the {table} of a {state}, of which {shown} are the rows that no deletion hides.
@@ -97,7 +102,7 @@ func (r *untyped) expand(s statement) string {
 }
 
 func (r *untyped) inUTC(text string) string {
-	if !r.has("timestamp") {
+	if len(r.of("timestamp")) == 0 {
 		return text
 	}
 	return ident.InUTC(text)
@@ -125,6 +130,7 @@ func (r *untyped) vocabulary() map[string]string {
 		"nameKey":     nameKey,
 		"ownerIs":     conditions(r.res.Owners()),
 		"inArchive":   "0", // whether the archive has the id of an active row
+		"odd":         "0", // whether a date of the row is none, such as 0000-00-00 and 2026-02-31
 		"shared":      ident.Quotes(r.res.Shared()...),
 		"kept":        kept,
 		"named":       named,
@@ -143,6 +149,9 @@ func (r *untyped) vocabulary() map[string]string {
 	}
 	for _, column := range r.res.Owners() { // of an archived row and an active one, AS other
 		words["sameOwner"] += "other." + ident.Quote(column) + " = " + words["archive"] + "." + ident.Quote(column) + " AND "
+	}
+	for _, column := range r.of("date", "datetime", "timestamp") {
+		words["odd"] += " OR " + column + " IS NOT NULL AND COALESCE(DAYOFMONTH(" + column + ") BETWEEN 1 AND DAYOFMONTH(LAST_DAY(" + column + ")), 0) = 0"
 	}
 	if r.res.Quota.Flag != "" {
 		words["withinQuota"] = ident.Quote(r.res.Quota.Flag) + " = 0, "
