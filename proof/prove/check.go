@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/onerow/onerow/pool"
@@ -79,7 +80,7 @@ func (e *fall) Error() string { return e.what }
 
 // The longest that a check, and all of them, may take.
 const (
-	longestShort, allShort = 15 * time.Second, 52 * time.Second
+	longestShort, allShort = 25 * time.Second, 54 * time.Second
 	longestFull, allFull   = 3 * time.Minute, 9*time.Minute + 30*time.Second
 )
 
@@ -88,6 +89,9 @@ func (s *site) judge(ctx context.Context, chosen []check, progress io.Writer) ([
 	all := allFull
 	if s.short {
 		all = allShort
+	}
+	if s.all > 0 {
+		all = s.all
 	}
 	timed, cancel := context.WithTimeout(ctx, all-time.Since(s.began))
 	defer cancel()
@@ -136,7 +140,8 @@ func (s *site) try(all context.Context, c check) result {
 	case lacksRight(err):
 		r.Verdict, r.Seen, r.Fix = untried, "a right is missing: "+message(err), "grant it; -grants prints what is needed"
 	default:
-		r.Verdict, r.Seen, r.Fix = falls, err.Error(), c.fix
+		r.Verdict, r.Fix = falls, c.fix
+		r.Seen, _, _ = strings.Cut(err.Error(), "\n") // an exploration shows tables below
 		if errors.As(err, &fell) && fell.fix != "" {
 			r.Fix = fell.fix
 		}

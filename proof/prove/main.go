@@ -35,6 +35,8 @@ type options struct {
 	// spoil are statements that are run when the tables are there, to break them. Tests plant with them what no
 	// setting of a server does.
 	spoil []string
+	// all, if set, is how long the checks may take: a machine with other work says nothing about a server.
+	all time.Duration
 	// made, if set, is told the database's name when it is there.
 	made func(name string)
 }
@@ -74,7 +76,6 @@ func main() {
 
 // command is main, with what a test wants to see.
 func command(ctx context.Context, args []string, out, progress io.Writer) int {
-	_ = mysql.SetLogger(&mysql.NopLogger{}) //nolint:errcheck // it is one; connections are cut on purpose
 	o, err := parse(args, out)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -124,6 +125,7 @@ func parse(args []string, out io.Writer) (options, error) {
 
 // run does what the options say. An error is one sentence: it could not run.
 func run(ctx context.Context, o options, out, progress io.Writer) (code int, err error) {
+	_ = mysql.SetLogger(&mysql.NopLogger{}) //nolint:errcheck // it is one; connections are cut on purpose
 	chosen := choose(checks(), o.only)
 	if len(chosen) == 0 {
 		return exitNoRun, fmt.Errorf("no check has a name like %q; -list prints them", o.only)
@@ -173,7 +175,7 @@ type servers struct{ dsn, node, replica *mysql.Config }
 // configure reads the DSNs. What the driver says of a wrong one may repeat a part of it, and so of a password.
 func configure(o options) (s servers, err error) {
 	if o.dsn == "" {
-		return s, fmt.Errorf("which server? Say -dsn 'user:password@tcp(host:3306)/' or set %s; -h tells more", devdb.EnvDSN)
+		return s, fmt.Errorf("say which server, by -dsn 'user:password@tcp(host:3306)/' or in %s; -h tells more", devdb.EnvDSN)
 	}
 	for _, d := range []struct {
 		flag, dsn string

@@ -29,6 +29,7 @@ type site struct {
 	about about
 	keep  bool
 	short bool
+	all   time.Duration
 	began time.Time
 
 	cfg   *mysql.Config // the operator's, in the database
@@ -92,7 +93,7 @@ func connectAdmin(ctx context.Context, cfg *mysql.Config) (*sql.DB, error) {
 
 // open makes the database and the pools. An error is one sentence, and nothing is left behind it.
 func open(ctx context.Context, o options, servers servers, progress io.Writer) (_ *site, err error) {
-	s := &site{name: newName(), keep: o.keep, short: o.short, others: servers, began: time.Now()}
+	s := &site{name: newName(), keep: o.keep, short: o.short, all: o.all, others: servers, began: time.Now()}
 	if s.admin, err = connectAdmin(ctx, servers.dsn); err != nil {
 		return nil, err
 	}
