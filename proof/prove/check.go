@@ -118,6 +118,7 @@ func (s *site) try(all context.Context, c check) result {
 	if s.short {
 		longest = longestShort
 	}
+	longest = max(longest, s.all)
 	ctx, cancel := context.WithTimeout(all, longest)
 	defer cancel()
 	begin := time.Now()

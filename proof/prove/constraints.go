@@ -59,7 +59,7 @@ func (s *site) budget() time.Duration {
 	if s.short {
 		return 1500 * time.Millisecond
 	}
-	return 20 * time.Second
+	return 8 * time.Second
 }
 
 // repeat runs a race once, and again while there is time for it.

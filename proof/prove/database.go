@@ -21,8 +21,8 @@ const prefix = "onerow_prove_"
 
 var named = regexp.MustCompile(`^` + prefix + `[0-9a-f]{8}$`)
 
-// The mark is a table that nobody else makes. Its row names the database, so that a copy under another name has
-// no mark. The lock is held as long as the run is at work.
+// The mark is a table that nobody else makes. Its row names the database, so that a copy under another name
+// has no mark. The lock is held as long as the run is at work.
 const (
 	markTable   = "onerow_prove_mark"
 	sqlMake     = `CREATE DATABASE `

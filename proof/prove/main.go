@@ -32,8 +32,8 @@ type options struct {
 	short, json, keep  bool
 	list, grants       bool
 
-	// spoil are statements that are run when the tables are there, to break them. Tests plant with them what no
-	// setting of a server does.
+	// spoil are statements that are run when the tables are there, to break them. Tests plant with them what
+	// no setting of a server does.
 	spoil []string
 	// all, if set, is how long the checks may take: a machine with other work says nothing about a server.
 	all time.Duration
@@ -172,7 +172,8 @@ func run(ctx context.Context, o options, out, progress io.Writer) (code int, err
 // servers are the places to try, parsed.
 type servers struct{ dsn, node, replica *mysql.Config }
 
-// configure reads the DSNs. What the driver says of a wrong one may repeat a part of it, and so of a password.
+// configure reads the DSNs. What the driver says of a wrong one may repeat a part of it, and so of a
+// password.
 func configure(o options) (s servers, err error) {
 	if o.dsn == "" {
 		return s, fmt.Errorf("say which server, by -dsn 'user:password@tcp(host:3306)/' or in %s; -h tells more", devdb.EnvDSN)
