@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"strings"
 	"time"
@@ -93,7 +94,7 @@ func explored(err error) error {
 		return fmt.Errorf("%d of %d runs end as they must not, as %s: %s", len(failures.List), failures.Runs, where(f), f.Reason)
 	case strings.Contains(err.Error(), "PROCESS") || strings.Contains(err.Error(), "performance_schema"):
 		return &notTried{"a right is missing: PROCESS, or on MySQL SELECT on performance_schema; -grants prints it", true}
-	case strings.Contains(err.Error(), ": in Setup: "):
+	case strings.Contains(err.Error(), ": in Setup: ") || strings.Contains(err.Error(), "two calls without faults differ"):
 		return &notTried{err.Error(), true}
 	}
 	return err
@@ -165,53 +166,57 @@ func crashCascade(ctx context.Context, s *site) (string, error) {
 	if s.short {
 		return "", &notTried{"only without -short: it takes minutes", false}
 	}
-	var job int64
 	w := crashtest.Workflow{
 		Name:  "cascade",
 		Empty: []string{"onerow_job_count", "onerow_job", "onerow_job_archive", "onerow_deletion", "note", "project_archive", "project"},
 		Ignore: []string{"onerow_job.token", "onerow_job.batch_seq", "onerow_job.last_error", "onerow_job_archive.token",
 			"onerow_job_archive.batch_seq", "onerow_job_archive.last_error"},
-		Generated: []string{"onerow_job.deletion_id", "onerow_job.resource_id"},
-		Sets:      []string{"onerow_deletion"},
+		Sets: []string{"onerow_deletion"},
 		Refs: map[string]string{"onerow_job_archive.id": "onerow_job.id", "onerow_job_count.job_id": "onerow_job.id",
-			"onerow_job_archive.deletion_id": "onerow_job.deletion_id", "onerow_job_archive.resource_id": "onerow_job.resource_id",
-			"onerow_deletion.resource_id": "onerow_job.resource_id", "project_archive.id": "project.id",
-			"project_archive.deletion_id": "onerow_job.deletion_id", "note.project_id": "project.id"},
-		Setup: func(ctx context.Context, db *sql.DB) (err error) {
-			job, err = plantTree(ctx, db)
-			return err
-		},
-		Call: func(ctx context.Context, db *sql.DB) error { return drain(ctx, db, job) },
+			"project_archive.id": "project.id", "note.project_id": "project.id"},
+		Setup: plantTree,
+		Call:  func(ctx context.Context, db *sql.DB) error { return drain(ctx, db, treeID) },
 	}
 	return s.explore(ctx, w)
 }
 
+// treeID is the id of the tree's root, its job and its deletion: they stand in the worker's statements, which
+// have to be the same each time.
+const treeID = 1
+
 // plantTree makes a project with three notes, and deletes it.
-func plantTree(ctx context.Context, db *sql.DB) (job int64, err error) {
+func plantTree(ctx context.Context, db *sql.DB) error {
 	k, err := newKit()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	root, err := k.projects.Create(ctx, db, project{UserID: owner, Name: "tree"})
 	if err != nil {
-		return 0, err
+		return err
 	}
 	for i := range 3 {
 		if _, err := k.notes.Create(ctx, db, note{ProjectID: root.Row.ID, Text: fmt.Sprint("leaf ", i)}); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	if _, err := k.projects.Delete(ctx, db, root.Row.ID); err != nil {
-		return 0, err
+		return err
 	}
-	found, err := queue.Find(ctx, db, "project", fmt.Sprint(root.Row.ID))
-	return found.ID, err
+	for _, statement := range []string{
+		`UPDATE onerow_job SET id = 1, resource_id = '1', deletion_id = 1`, `UPDATE onerow_deletion SET id = 1, resource_id = '1'`,
+		`UPDATE project_archive SET id = 1, deletion_id = 1`, `UPDATE project SET id = 1`, `UPDATE note SET project_id = 1`,
+	} {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	return nil
 }
 
 // drain works until the job is done. A worker that stopped holds it for a while: crashtest sees who waits for
 // its row.
 func drain(ctx context.Context, db *sql.DB, id int64) error {
-	worker, err := cascade.NewWorker(db, plan, cascade.Config{Load: 1, Target: -1, Lease: time.Millisecond, Name: "w"})
+	worker, err := cascade.NewWorker(db, plan, cascade.Config{Load: 1, Target: -1, Lease: time.Millisecond, Name: "w", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}
