@@ -168,7 +168,7 @@ func crashCascade(ctx context.Context, s *site) (string, error) {
 	}
 	w := crashtest.Workflow{
 		Name:  "cascade",
-		Empty: []string{"onerow_job_count", "onerow_job", "onerow_job_archive", "onerow_deletion", "note", "project_archive", "project"},
+		Empty: []string{"onerow_job_plan", "onerow_job_count", "onerow_job", "onerow_job_archive", "onerow_deletion", "note", "project_archive", "project"},
 		Ignore: []string{"onerow_job.token", "onerow_job.batch_seq", "onerow_job.last_error", "onerow_job_archive.token",
 			"onerow_job_archive.batch_seq", "onerow_job_archive.last_error"},
 		Sets: []string{"onerow_deletion"},
