@@ -123,7 +123,7 @@ func (c *cutConn) Write(p []byte) (int, error) {
 		c.cutter.mu.Unlock()
 		if mode == loseCommit {
 			c.gone = true
-			return len(p), c.Conn.Close()
+			return len(p), c.Close()
 		}
 		c.last = true
 	}
@@ -138,7 +138,7 @@ func (c *cutConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if c.last && err == nil {
 		c.gone = true
-		return 0, errors.Join(net.ErrClosed, c.Conn.Close())
+		return 0, errors.Join(net.ErrClosed, c.Close())
 	}
 	return n, err
 }

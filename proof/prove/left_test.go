@@ -92,8 +92,11 @@ func TestInterrupted(t *testing.T) {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	said, _ := io.ReadAll(rest)
-	err := cmd.Wait()
+	said, err := io.ReadAll(rest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = cmd.Wait()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != exitNoRun || !strings.Contains(string(said), "prove: interrupted") {
 		t.Errorf("%v: %s", err, said)

@@ -156,17 +156,16 @@ func run(ctx context.Context, o options, out, progress io.Writer) (code int, err
 		return exitNoRun, err
 	}
 	results, err := s.judge(ctx, chosen, progress)
-	if cerr := s.close(progress); cerr != nil {
-		return exitNoRun, cerr
-	}
+	gone := s.close(progress)
 	if err != nil {
-		return exitNoRun, err
+		return exitNoRun, errors.Join(err, gone)
 	}
 	rep := report{Server: s.about, Took: time.Since(began).Round(time.Second).String(), Results: results, Facts: s.facts}
 	if s.keep {
 		rep.Database = s.name
 	}
-	return rep.print(out, o.json)
+	code, err = rep.print(out, o.json)
+	return code, errors.Join(err, gone) // what was found is printed, whatever is left behind
 }
 
 // servers are the places to try, parsed.
