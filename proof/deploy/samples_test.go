@@ -1,0 +1,147 @@
+package deploy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/textparse"
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/util/teststorage"
+
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+// samples are scrapes in a storage of Prometheus's, and its engine above.
+type samples struct {
+	storage *teststorage.TestStorage
+	engine  *promql.Engine
+	last    time.Time
+}
+
+func newSamples(t *testing.T) *samples {
+	t.Helper()
+	s := &samples{storage: teststorage.New(t), engine: promql.NewEngine(promql.EngineOpts{
+		MaxSamples: 1e6, Timeout: time.Minute, LookbackDelta: 5 * time.Minute, EnableAtModifier: true, EnableNegativeOffset: true, Parser: language,
+	})}
+	t.Cleanup(func() {
+		if err := s.engine.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// target is what Prometheus would scrape: its labels are those that the scrape configuration gives.
+type target struct{ job, instance, url, token string }
+
+// scrape reads the target over HTTP, and keeps what it says as Prometheus would. It returns the text.
+func (s *samples) scrape(t *testing.T, from target) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, from.url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Accept", "text/plain;version=0.0.4")
+	if from.token != "" {
+		req.Header.Set("Authorization", "Bearer "+from.token)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(res.Body)
+	if err = errors.Join(err, res.Body.Close()); err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s: %v: %s", from.url, res.Status, err, body)
+	}
+	if err := s.keep(t.Context(), from, body, res.Header.Get("Content-Type")); err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+func (s *samples) keep(ctx context.Context, from target, body []byte, kind string) error {
+	text, err := textparse.New(body, kind, nil, textparse.ParserOptions{})
+	if err != nil {
+		return err
+	}
+	s.last = time.Now()
+	batch := s.storage.Appender(ctx)
+	add := func(series labels.Labels, value float64) error {
+		named := labels.NewBuilder(series).Set("job", from.job).Set("instance", from.instance).Labels()
+		_, err := batch.Append(0, named, s.last.UnixMilli(), value)
+		return err
+	}
+	for {
+		entry, err := text.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if entry != textparse.EntrySeries {
+			continue
+		}
+		var series labels.Labels
+		text.Labels(&series)
+		_, _, value := text.Series()
+		if err := add(series, value); err != nil {
+			return fmt.Errorf("%s: %w", series, err)
+		}
+	}
+	if err := add(labels.FromStrings(labels.MetricName, "up"), 1); err != nil {
+		return err
+	}
+	return batch.Commit()
+}
+
+// answer is one series of an expression at the time of the last scrape.
+type answer struct {
+	labels labels.Labels
+	value  float64
+}
+
+func (s *samples) ask(ctx context.Context, expr string) ([]answer, error) {
+	return s.askAt(ctx, expr, s.last)
+}
+
+func (s *samples) askAt(ctx context.Context, expr string, at time.Time) (all []answer, err error) {
+	q, err := s.engine.NewInstantQuery(ctx, s.storage, nil, expr, at)
+	if err != nil {
+		return nil, err
+	}
+	defer q.Close()
+	switch v := q.Exec(ctx); {
+	case v.Err != nil:
+		return nil, v.Err
+	default:
+		switch value := v.Value.(type) {
+		case promql.Vector:
+			for _, sample := range value {
+				all = append(all, answer{sample.Metric, sample.F})
+			}
+		case promql.Scalar:
+			all = append(all, answer{labels.EmptyLabels(), value.V})
+		}
+	}
+	return all, nil
+}
+
+// until scrapes until a condition holds of what is kept.
+func (s *samples) until(t *testing.T, from target, expr string) {
+	t.Helper()
+	dbtest.Eventually(t, 30*time.Second, func() (bool, string) {
+		text := s.scrape(t, from)
+		got, err := s.ask(t.Context(), expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(got) > 0, expr + " holds not of\n" + text
+	})
+}
