@@ -13,7 +13,7 @@ var composeMistakes = []planted{
 	{composePath, "dockerfile: deploy/Dockerfile}", "dockerfile: deploy/Worker}", "deploy/Worker, which is not there"},
 	{composePath, "image: mariadb:", "image: mariadb:latest # ", "names no version"},
 	{composePath, "cap_drop: [ALL]", "cap_drop: [CHOWN]", "may do more than it needs"},
-	{composePath, "database: {condition: service_healthy}", "db: {condition: service_healthy}", "db"},
+	{composePath, "database: {condition: service_healthy}", "db: {condition: service_healthy}", `"db"`},
 	{composePath, "restart: 'no'", "restart: always", "which is restarted"},
 	{composePath, "ONEROW_ASSETS", "ONEROW_ASSET", "gets ONEROW_ASSET, which it does not read"},
 	{composePath, "MARIADB_PASSWORD: ${ONEROW_DEMO_PASSWORD:-demo-only}", "MARIADB_PASSWORD: demo-only", "MARIADB_PASSWORD cannot be another one"},

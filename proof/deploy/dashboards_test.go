@@ -122,9 +122,10 @@ var (
 	shownLabel  = regexp.MustCompile(`\{\{\s*(\w+)\s*\}\}`)
 )
 
-// queries are those of the panels and the variables, with the values that the variables have at first.
+// queries are those of the panels and the variables, with the values that the variables have at first. A rate is
+// over minutes, as a busy machine may take so long for what is scraped.
 func (b *board) queries() (all []query) {
-	values, used := map[string]string{"__rate_interval": "1m"}, map[string]bool{"__rate_interval": true}
+	values, used := map[string]string{"__rate_interval": "10m"}, map[string]bool{"__rate_interval": true}
 	for _, v := range b.Templating.List {
 		switch {
 		case v.Type == dashboard.VariableTypeDatasource && "${"+v.Name+"}" == chosen:

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // TestExpressions: each expression of an alert, a panel or a variable has a value over what a worker and an
@@ -21,7 +23,7 @@ func TestExpressions(t *testing.T) {
 	defer http.DefaultClient.CloseIdleConnections()
 	w.probe()
 	s := w.collect(job)
-	const queue, worker, keys = "deploy/grafana/queue.json", "deploy/grafana/worker.json", "deploy/grafana/keys.json"
+	const jobs, worker, keys = "deploy/grafana/queue.json", "deploy/grafana/worker.json", "deploy/grafana/keys.json"
 	wantFound(t, files, func(files tree) []string { return judgeAll(t.Context(), s, files) },
 		planted{alertsPath, "max(onerow_cascade_paused) == 1", "max(onerow_cascade_pause) == 1", "nobody exports onerow_cascade_pause "},
 		planted{alertsPath, `jobs{state="dead"}) > 0`, `jobs{state="died"}) > 0`, `nobody exports onerow_cascade_jobs{state="died"}`},
@@ -31,10 +33,10 @@ func TestExpressions(t *testing.T) {
 		planted{alertsPath, "sum by (le) (rate(", "sum by (le) rate(", "parse error"},
 		planted{alertsPath, "for: 2h", "form: 2h", "form"},
 		planted{alertsPath, "{{ $value }} deletions", "{{ $valeu }} deletions", "valeu"},
-		planted{queue, "max(onerow_cascade_workers)", "max(onerow_cascade_worker)", "nobody exports onerow_cascade_worker "},
-		planted{queue, "scheduled|ready|running", "scheduled|due|running", `state="due"`},
-		planted{queue, "sum by (state) (rate(", "sum by (status) (rate(", "has no label status"},
-		planted{queue, `"legendFormat": "{{state}}"`, `"legendFormat": "{{status}}"`, "has no label status"},
+		planted{jobs, "max(onerow_cascade_workers)", "max(onerow_cascade_worker)", "nobody exports onerow_cascade_worker "},
+		planted{jobs, "scheduled|ready|running", "scheduled|due|running", `state="due"`},
+		planted{jobs, "sum by (state) (rate(", "sum by (status) (rate(", "has no label status"},
+		planted{jobs, `"legendFormat": "{{state}}"`, `"legendFormat": "{{status}}"`, "has no label status"},
 		planted{worker, `job=\"cascade-worker\"`, `job=\"worker\"`, `nobody exports up{`},
 		planted{worker, `db_name=\"worker\"`, `db_name=\"main\"`, "nobody exports go_sql_in_use_connections"},
 		planted{worker, "label_values(onerow_cascade_workers, instance)\", \"query\": {\"query\": \"label_values(onerow_cascade_workers, instance)",
@@ -91,16 +93,16 @@ func (w *world) fire(s *samples) {
 	at := w.target("cascade-worker")
 	want(true, 0, "CascadeParkedRows")
 	want(false, 0, "CascadeNoWorker", "CascadeDatabaseUnread", "CascadeQueueStands", "CascadePaused", "CascadeThrottled",
-		"CascadeDeadJobs", "CascadeOrphans", "CascadeLeasesLost", "CascadeBatchesSlow", "CascadeJobsRepeated")
+		"CascadeDeadJobs", "CascadeOrphans", "CascadeJobsRepeated")
 	want(true, 150*time.Second, "CascadeDatabaseUnread")
 	want(true, time.Hour, "CascadeNoWorker")
 	w.exec("UPDATE onerow_job_archive SET state = 'dead' LIMIT 1", "INSERT INTO line VALUES (1000, 999)")
 	s.until(w.t, at, `onerow_cascade_jobs{state="dead"} > 0 and ignoring(state) onerow_cascade_orphans > 0`)
 	want(true, 0, "CascadeDeadJobs", "CascadeOrphans")
-	once(w.t, w.env, w.program, "pause", "--resource", "project", "proof")
-	w.exec("INSERT INTO project (id, user_id, name, name_key, stem_key, created_at, updated_at) VALUES (500, 1, 'q', 'q', 'q', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))")
-	once(w.t, w.env, w.program, "enqueue", "project", "500")
-	w.exec("UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6) - INTERVAL 1 HOUR WHERE resource_id = '500'")
+	if _, err := queue.Enqueue(w.t.Context(), w.db, queue.Deletion{Resource: "unheard of", ResourceID: "1"}); err != nil {
+		w.t.Fatal(err)
+	}
+	w.exec("UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6) - INTERVAL 1 HOUR WHERE resource = 'unheard of'")
 	s.until(w.t, at, "onerow_cascade_oldest_due_seconds > 900")
 	want(true, 0, "CascadeQueueStands")
 	once(w.t, w.env, w.program, "pause", "proof")
