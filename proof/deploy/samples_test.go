@@ -3,30 +3,57 @@ package deploy
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/textparse"
 	"github.com/prometheus/prometheus/promql"
-	"github.com/prometheus/prometheus/util/teststorage"
+	"github.com/prometheus/prometheus/storage"
+	"github.com/prometheus/prometheus/util/annotations"
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// samples are scrapes in a storage of Prometheus's, and its engine above.
+// samples are what was scraped, by series, and Prometheus's engine above. Its own storage would link the clients
+// of three clouds.
 type samples struct {
-	storage *teststorage.TestStorage
-	engine  *promql.Engine
-	last    time.Time
+	series map[string]*promql.Series
+	engine *promql.Engine
+	last   time.Time
+}
+
+// list is a set of series for the engine.
+type list struct {
+	series []promql.Series
+	at     int
+}
+
+func (l *list) Next() bool                        { l.at++; return l.at < len(l.series) }
+func (l *list) At() storage.Series                { return promql.NewStorageSeries(l.series[l.at]) }
+func (l *list) Err() error                        { return nil }
+func (l *list) Warnings() annotations.Annotations { return nil }
+
+// find selects the series that match.
+func (s *samples) find(_ bool, _ *storage.SelectHints, matchers ...*labels.Matcher) storage.SeriesSet {
+	found := &list{at: -1}
+	for _, key := range slices.Sorted(maps.Keys(s.series)) {
+		one := s.series[key]
+		if !slices.ContainsFunc(matchers, func(m *labels.Matcher) bool { return !m.Matches(one.Metric.Get(m.Name)) }) {
+			found.series = append(found.series, *one)
+		}
+	}
+	slices.SortFunc(found.series, func(a, b promql.Series) int { return labels.Compare(a.Metric, b.Metric) })
+	return found
 }
 
 func newSamples(t *testing.T) *samples {
 	t.Helper()
-	s := &samples{storage: teststorage.New(t), engine: promql.NewEngine(promql.EngineOpts{
+	s := &samples{series: map[string]*promql.Series{}, engine: promql.NewEngine(promql.EngineOpts{
 		MaxSamples: 1e6, Timeout: time.Minute, LookbackDelta: 5 * time.Minute, EnableAtModifier: true, EnableNegativeOffset: true, Parser: language,
 	})}
 	t.Cleanup(func() {
@@ -59,23 +86,26 @@ func (s *samples) scrape(t *testing.T, from target) string {
 	if err = errors.Join(err, res.Body.Close()); err != nil || res.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %s: %v: %s", from.url, res.Status, err, body)
 	}
-	if err := s.keep(t.Context(), from, body, res.Header.Get("Content-Type")); err != nil {
+	if err := s.keep(from, body, res.Header.Get("Content-Type")); err != nil {
 		t.Fatal(err)
 	}
 	return string(body)
 }
 
-func (s *samples) keep(ctx context.Context, from target, body []byte, kind string) error {
+func (s *samples) keep(from target, body []byte, kind string) error {
 	text, err := textparse.New(body, kind, nil, textparse.ParserOptions{})
 	if err != nil {
 		return err
 	}
 	s.last = time.Now()
-	batch := s.storage.Appender(ctx)
-	add := func(series labels.Labels, value float64) error {
+	add := func(series labels.Labels, value float64) {
 		named := labels.NewBuilder(series).Set("job", from.job).Set("instance", from.instance).Labels()
-		_, err := batch.Append(0, named, s.last.UnixMilli(), value)
-		return err
+		one := s.series[named.String()]
+		if one == nil {
+			one = &promql.Series{Metric: named}
+			s.series[named.String()] = one
+		}
+		one.Floats = append(one.Floats, promql.FPoint{T: s.last.UnixMilli(), F: value})
 	}
 	for {
 		entry, err := text.Next()
@@ -91,14 +121,10 @@ func (s *samples) keep(ctx context.Context, from target, body []byte, kind strin
 		var series labels.Labels
 		text.Labels(&series)
 		_, _, value := text.Series()
-		if err := add(series, value); err != nil {
-			return fmt.Errorf("%s: %w", series, err)
-		}
+		add(series, value)
 	}
-	if err := add(labels.FromStrings(labels.MetricName, "up"), 1); err != nil {
-		return err
-	}
-	return batch.Commit()
+	add(labels.FromStrings(labels.MetricName, "up"), 1)
+	return nil
 }
 
 // answer is one series of an expression at the time of the last scrape.
@@ -112,7 +138,7 @@ func (s *samples) ask(ctx context.Context, expr string) ([]answer, error) {
 }
 
 func (s *samples) askAt(ctx context.Context, expr string, at time.Time) (all []answer, err error) {
-	q, err := s.engine.NewInstantQuery(ctx, s.storage, nil, expr, at)
+	q, err := s.engine.NewInstantQuery(ctx, &storage.MockQueryable{MockQuerier: &storage.MockQuerier{SelectMockFunction: s.find}}, nil, expr, at)
 	if err != nil {
 		return nil, err
 	}
