@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -14,6 +15,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 )
 
@@ -50,7 +52,13 @@ func readCluster(files tree) *cluster {
 				continue
 			}
 			seen[name] = true
-			if err := yaml.UnmarshalStrict([]byte(text), into); err != nil {
+			// The server's own decoder: the one of the standard library takes fields whose letters differ in size.
+			asJSON, err := yaml.YAMLToJSONStrict([]byte(text))
+			var strict []error
+			if err == nil {
+				strict, err = json.UnmarshalStrict(asJSON, into)
+			}
+			if err = errors.Join(append(strict, err)...); err != nil {
 				c.say("%s: %s: %v", file, name, err)
 			}
 		}

@@ -33,7 +33,7 @@ func once(t *testing.T, env []string, program string, args ...string) string {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("%s %q: %v\n%s%s", program, args, err, out, &stderr)
+		t.Fatalf("%s %q: %v\n%s%s", program, args, err, out, &stderr) // verify says on stdout what differs
 	}
 	return string(out)
 }

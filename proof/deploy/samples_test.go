@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -168,6 +169,7 @@ func (s *samples) until(t *testing.T, from target, expr string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(got) > 0, expr + " holds not of\n" + text
+		ours := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return !strings.HasPrefix(line, "onerow_") })
+		return len(got) > 0, expr + " holds not of\n" + strings.Join(ours, "\n")
 	})
 }

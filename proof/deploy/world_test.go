@@ -38,6 +38,7 @@ tables:
   - name: line
     key: [id]
     parents: [{table: project, columns: [project_id]}]
+    triggers: [line_stays]
   - name: bookmark
     key: [id]
     parents: [{table: project, columns: [project_id], on_delete: detach}]
@@ -46,12 +47,13 @@ tables:
     retention: {column: seen_at, keep: 90d, rate: 2000}
 `
 
-// tables are those of the plan that the program does not print, and one that it does not know.
+// tables are those of the plan that the program does not print, and a trigger that has rows parked.
 var tables = []string{
 	"CREATE TABLE line (id BIGINT PRIMARY KEY, project_id BIGINT NOT NULL, KEY (project_id)) ENGINE=InnoDB",
 	"CREATE TABLE bookmark (id BIGINT PRIMARY KEY, project_id BIGINT NULL, KEY (project_id)) ENGINE=InnoDB",
 	"CREATE TABLE visit (id BIGINT PRIMARY KEY AUTO_INCREMENT, seen_at DATETIME NULL, KEY (seen_at)) ENGINE=InnoDB",
-	"CREATE TABLE receipt (line_id BIGINT PRIMARY KEY, FOREIGN KEY (line_id) REFERENCES line (id)) ENGINE=InnoDB",
+	`CREATE TRIGGER line_stays BEFORE DELETE ON line FOR EACH ROW
+IF OLD.id % 2 = 0 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'an even line stays'; END IF`,
 }
 
 // token is the worker's, behind the name that the secret of worker.yaml gives it.
@@ -115,6 +117,7 @@ func newWorld(t *testing.T) *world {
 			}
 		}
 	}
+	once(t, w.env, w.program, "verify")
 	args := withPort(w.pod.Containers[0].Args, "--http")
 	w.worker = begin(t, w.env, w.program, append(args, "--orphans-every", "1s", "--poll", "100ms")...)
 	return w
@@ -149,7 +152,6 @@ func (w *world) work() {
 		fmt.Sprintf(`INSERT INTO project (id, user_id, name, name_key, stem_key, created_at, updated_at)
 VALUES (%d, 1, 'p%[1]d', 'p%[1]d', 'p%[1]d', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`, n),
 		fmt.Sprintf("INSERT INTO line VALUES (%d, %d), (%d, %[2]d)", 2*n, n, 2*n+1),
-		fmt.Sprintf("INSERT INTO receipt VALUES (%d)", 2*n),
 		fmt.Sprintf("INSERT INTO bookmark VALUES (%d, %[1]d)", n),
 		"INSERT INTO visit (seen_at) VALUES ('2020-01-01')",
 		fmt.Sprintf(`INSERT INTO onerow_admission (tenant, operation, idem_key, call_token, admitted_at, until_at)
@@ -173,9 +175,10 @@ func (w *world) collect(job string) *samples {
 		for _, happened := range []string{
 			fmt.Sprintf(`onerow_cascade_jobs_ended_total{state="leftovers"} > %d`, i),
 			fmt.Sprintf(`onerow_cascade_detached_rows_total{table="bookmark"} > %d`, i),
-			fmt.Sprintf(`onerow_cascade_deleted_rows_total{table="visit"} > %d`, i),
+			fmt.Sprintf(`onerow_cascade_deleted_rows_total{table="line"} > %d`, i),
 			fmt.Sprintf(`onerow_cascade_parked_rows == %d`, i+1),
 			fmt.Sprintf(`sum(onerow_purged_rows_total) > %d`, i),
+			fmt.Sprintf(`onerow_cascade_retention_queued_rows_total{resource="visit"} > %d`, i),
 			`onerow_cascade_retention_done_timestamp_seconds > 0`, `onerow_cascade_orphans_searched_timestamp_seconds > 0`,
 		} {
 			s.until(w.t, at, happened)
@@ -209,7 +212,7 @@ func (w *world) collectKeys(s *samples) {
 				w.t.Fatal(err)
 			}
 		}
-		_, claim, err := idempotency.Begin[int](ctx, w.db, keys, idempotency.Key{Operation: "charge", ID: fmt.Sprint("open", i)})
+		claim, _, err := idempotency.Begin[int](ctx, w.db, keys, idempotency.Key{Operation: "charge", ID: fmt.Sprint("open", i)})
 		if err != nil {
 			w.t.Fatal(err)
 		}
