@@ -131,8 +131,8 @@ func (c *composition) neighbours(s types.ServiceConfig) (all []types.ServiceConf
 // secret is a value that nobody should write down.
 var secret = regexp.MustCompile(`(?i)password|secret|token|dsn`)
 
-// checkEnvironment: a program reads each variable that it gets, and a password is one of the demonstration's, which
-// another one replaces.
+// checkEnvironment: a program reads each variable that it gets, and a password is one of the demonstration's,
+// which another one replaces.
 func (c *composition) checkEnvironment(s types.ServiceConfig) {
 	other, err := loadCompose(c.files, map[string]string{"ONEROW_DEMO_PASSWORD": "mine", "GRAFANA_DEMO_PASSWORD": "mine"})
 	if err != nil {
@@ -206,7 +206,8 @@ func (c *composition) wantService(where, address string) {
 	}
 }
 
-// checkMonitoring: Prometheus and Grafana find their files and each other, and health is asked where somebody listens.
+// checkMonitoring: Prometheus and Grafana find their files and each other, and health is asked where somebody
+// listens.
 func (c *composition) checkMonitoring() {
 	for _, config := range c.provision.scrape.ScrapeConfigs {
 		for _, static := range config.StaticConfigs {

@@ -31,8 +31,9 @@ func boards(files tree) (all []*board) {
 	plugins.RegisterDefaultPlugins()
 	for _, path := range slices.Sorted(slices.Values(files.under("deploy/grafana", ".json"))) {
 		b := &board{path: path}
-		// The strict reader leaves panels out, so what it has read is not used. An error of it without a word is none.
-		if err := new(dashboard.Dashboard).UnmarshalJSONStrict([]byte(files[path])); err != nil && err.Error() != "" {
+		// The strict reader leaves panels out, so what it has read is not used. An error of it without a word
+		// is none.
+		if err := new(dashboard.Dashboard).UnmarshalJSONStrict([]byte(files[path])); err != nil && err.Error() != "" { //nolint:staticcheck // Grafana 12 provisions this version
 			b.say("%v", err)
 		}
 		if err := json.Unmarshal([]byte(files[path]), &b.Dashboard); err != nil {
@@ -131,8 +132,8 @@ var (
 	shownLabel  = regexp.MustCompile(`\{\{\s*(\w+)\s*\}\}`)
 )
 
-// queries are those of the panels and the variables, with the values that the variables have at first. A rate is
-// over minutes, as a busy machine may take so long for what is scraped.
+// queries are those of the panels and the variables, with the values that the variables have at first. A rate
+// is over minutes, as a busy machine may take so long for what is scraped.
 func (b *board) queries() (all []query) {
 	values, used := map[string]string{"__rate_interval": "10m"}, map[string]bool{"__rate_interval": true}
 	for _, v := range b.Templating.List {

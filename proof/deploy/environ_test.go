@@ -9,8 +9,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// readNames finds which environment variables a program of this project reads: the constants that its packages
-// give to a function called Getenv or LookupEnv.
+// readNames finds which environment variables a program of this project reads: the constants that its
+// packages give to a function called Getenv or LookupEnv.
 func readNames(t *testing.T, module, pkg string) map[string]bool {
 	t.Helper()
 	names := map[string]bool{}

@@ -10,8 +10,8 @@ import (
 )
 
 // TestExpressions: each expression of an alert, a panel or a variable has a value over what a worker and an
-// application export that have something of everything. The worker runs as the Deployment has it, and its probes
-// are asked.
+// application export that have something of everything. The worker runs as the Deployment has it, and its
+// probes are asked.
 func TestExpressions(t *testing.T) {
 	files := readTree(t)
 	p, complaints := readProvision(files)

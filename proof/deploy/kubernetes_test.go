@@ -52,7 +52,8 @@ func readCluster(files tree) *cluster {
 				continue
 			}
 			seen[name] = true
-			// The server's own decoder: the one of the standard library takes fields whose letters differ in size.
+			// The server's own decoder: the one of the standard library takes fields whose letters differ in
+			// size.
 			asJSON, err := yaml.YAMLToJSONStrict([]byte(text))
 			var strict []error
 			if err == nil {

@@ -62,7 +62,8 @@ func (f tree) exists(path string) bool {
 // planted is a mistake: in path, text becomes wrong, and a check must say what is in says.
 type planted struct{ path, text, wrong, says string }
 
-// wantFound plants each mistake in a copy of the files and wants the check to find it, and nothing without it.
+// wantFound plants each mistake in a copy of the files and wants the check to find it, and nothing without
+// it.
 func wantFound(t *testing.T, files tree, check func(tree) []string, mistakes ...planted) {
 	t.Helper()
 	for _, complaint := range check(files) {

@@ -110,13 +110,13 @@ func (s *samples) wantLabels(ctx context.Context, expr string, names []string, s
 // words is a regular expression that is a choice of words.
 var words = regexp.MustCompile(`^\w+(\|\w+)*$`)
 
-// selectors are the selector itself and, where it chooses among words, one for each: none may be in vain. Those
-// that it refuses must be there to be refused.
+// selectors are the selector itself and, where it chooses among words, one for each: none may be in vain.
+// Those that it refuses must be there to be refused.
 func selectors(n *parser.VectorSelector) (all []string) {
 	all = []string{(&parser.VectorSelector{Name: n.Name, LabelMatchers: n.LabelMatchers}).String()}
 	for i, m := range n.LabelMatchers {
 		choice := m.Type == labels.MatchRegexp || m.Type == labels.MatchNotRegexp
-		if m.Type == labels.MatchEqual || m.Name == labels.MetricName || choice && !words.MatchString(m.Value) {
+		if m.Type == labels.MatchEqual || m.Name == model.MetricNameLabel || choice && !words.MatchString(m.Value) {
 			continue
 		}
 		for word := range strings.SplitSeq(m.Value, "|") {

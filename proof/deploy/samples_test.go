@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/textparse"
 	"github.com/prometheus/prometheus/promql"
@@ -20,8 +21,8 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// samples are what was scraped, by series, and Prometheus's engine above. Its own storage would link the clients
-// of three clouds.
+// samples are what was scraped, by series, and Prometheus's engine above. Its own storage would link the
+// clients of three clouds.
 type samples struct {
 	series map[string]*promql.Series
 	engine *promql.Engine
@@ -124,7 +125,7 @@ func (s *samples) keep(from target, body []byte, kind string) error {
 		_, _, value := text.Series()
 		add(series, value)
 	}
-	add(labels.FromStrings(labels.MetricName, "up"), 1)
+	add(labels.FromStrings(model.MetricNameLabel, "up"), 1)
 	return nil
 }
 

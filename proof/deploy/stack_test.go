@@ -13,8 +13,8 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// TestStack: the programs of compose.yaml do their work in its order, with its commands and variables, on a server
-// of this machine: what is written through the web application goes by the worker, file and all.
+// TestStack: the programs of compose.yaml do their work in its order, with its commands and variables, on a
+// server of this machine: what is written through the web application goes by the worker, file and all.
 func TestStack(t *testing.T) {
 	files := readTree(t)
 	project, err := loadCompose(files, nil)

@@ -3,6 +3,7 @@ package deploy
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -80,8 +81,8 @@ func plainDSN(t *testing.T, dsn string) string {
 	return fmt.Sprintf("%s:%s@tcp(%s)/%s", cfg.User, cfg.Passwd, cfg.Addr, cfg.DBName)
 }
 
-// newWorld migrates as the Job does, makes the plan's tables, and starts the worker as the Deployment does, with
-// another port and a search for orphans.
+// newWorld migrates as the Job does, makes the plan's tables, and starts the worker as the Deployment does,
+// with another port and a search for orphans.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	files := readTree(t)
@@ -142,8 +143,8 @@ func (w *world) exec(statements ...string) {
 	}
 }
 
-// work deletes a project with a line, one that cannot go, and a bookmark, and lets a visit be old; the toolkit's own
-// tables get something to purge.
+// work deletes a project with a line, one that cannot go, and a bookmark, and lets a visit be old; the
+// toolkit's own tables get something to purge.
 func (w *world) work() {
 	w.t.Helper()
 	w.next++
@@ -177,7 +178,7 @@ func (w *world) collect(job string) *samples {
 			fmt.Sprintf(`onerow_cascade_detached_rows_total{table="bookmark"} > %d`, i),
 			fmt.Sprintf(`onerow_cascade_deleted_rows_total{table="line"} > %d`, i),
 			fmt.Sprintf(`onerow_cascade_parked_rows == %d`, i+1),
-			fmt.Sprintf(`sum(onerow_purged_rows_total) > %d`, i),
+			`sum(onerow_purged_rows_total) > 0`, // it rests after it found little
 			fmt.Sprintf(`onerow_cascade_retention_queued_rows_total{resource="visit"} > %d`, i),
 			`onerow_cascade_retention_done_timestamp_seconds > 0`, `onerow_cascade_orphans_searched_timestamp_seconds > 0`,
 		} {
@@ -216,9 +217,11 @@ func (w *world) collectKeys(s *samples) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		ended, cancel := context.WithCancel(ctx)
-		cancel()
-		if err := keys.Complete(ended, w.db, claim, 1); err == nil {
+		closed, err := sql.Open("mysql", "root@tcp(127.0.0.1:1)/")
+		if err := errors.Join(err, closed.Close()); err != nil {
+			w.t.Fatal(err)
+		}
+		if err := keys.Complete(ctx, closed, claim, 1); err == nil {
 			w.t.Error("completed without a database")
 		}
 		claim.Token++
