@@ -18,10 +18,10 @@
 //
 // # What it leaves behind
 //
-// It makes a database onerow_prove_ with eight random digits and a table in it that says so, and works nowhere
-// else. At the end, also after SIGINT or SIGTERM, it drops the database, if that table is still there. After
-// a SIGKILL the database stays. The next run names it and says when it was begun, and whether a run is still
-// at work in it; -drop NAME drops it. One without the mark is named too, and is never dropped.
+// It makes a database onerow_prove_ with eight random digits and a table in it that says so, and works
+// nowhere else. At the end, also after SIGINT or SIGTERM, it drops the database, if that table is still
+// there. After a SIGKILL the database stays. The next run names it and says when it was begun, and whether a
+// run is still at work in it; -drop NAME drops it. One without the mark is named too, and is never dropped.
 //
 // # Exit codes
 //
