@@ -19,7 +19,8 @@
 //
 // Of the whole database, as old as the last call of Measure:
 //
-//	onerow_cascade_jobs{state}               gauge: scheduled, ready, running, dead, leftovers
+//	onerow_cascade_jobs{state}               gauge: scheduled, held, paused, ready, running,
+//	                                         dead, leftovers
 //	onerow_cascade_oldest_due_seconds        gauge: how long a job has been due and not taken; 0: none is
 //	onerow_cascade_parked_rows               gauge: rows that wait for somebody
 //	onerow_cascade_paused                    gauge: 1 while the pause switch is on
