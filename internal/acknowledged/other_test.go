@@ -126,8 +126,8 @@ var notSQL = map[string]map[string]string{
 	},
 	"schema": {
 		"name": "Active Archive Asset By Column Columns Flag Guard ID Key Name Owner Owners Quota References Resource Retained Sum Table Tables Tenant Triggers " +
-			"column equal name sort Index.Columns Windows",
-		"word":   "Kind OnDelete Zone state Age.UnmarshalText.text",
+			"column equal name sort table Index.Columns Windows",
+		"word":   "Because Kind OnDelete Zone state Age.UnmarshalText.text",
 		"values": "Edge.When", // of columns, bound
 	},
 	"schema/adopt": {
@@ -136,13 +136,13 @@ var notSQL = map[string]map[string]string{
 		"answer": "Back Cost Holder ID Notes Owner What Writers",
 	},
 	"schema/catalog": {
-		"name":   "column columns table tables to triggers",
+		"name":   "column columns table tables to",
 		"hash":   "before now",
 		"answer": "Charset Collation Full Name Type",
 	},
 	"schema/discover": {
-		"name":   "Key Table roots soft",
-		"answer": "Evidence",
+		"name":   "Key Table of roots soft",
+		"answer": "Column Evidence Of Why",
 	},
 	"schema/live": {
 		"name":   "Index Table User database user",
