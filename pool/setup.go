@@ -22,8 +22,8 @@ const (
 	setRouted = `, ` + settings.Routed + ` = 1`
 )
 
-// What a session may not have is replaced. No text may be empty here, for it could be NULL, and two commas
-// are one.
+// These replace the modes that a session may not have. No text may be empty here, for it could be NULL, and
+// two commas are one.
 const (
 	modeBegins = `REPLACE(REPLACE(`
 	modeEnds   = `, '` + settings.EmptyMode + `', ','), '` + settings.PaddedMode + `', ',')`

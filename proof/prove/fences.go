@@ -89,7 +89,7 @@ type cutter struct {
 	cuts  int
 }
 
-// What a cutter waits for.
+// These are what a cutter waits for.
 const (
 	pass int32 = iota
 	loseAnswer

@@ -181,12 +181,12 @@ func (e *erasure) within(ctx context.Context, t *dict.Table, c *dict.Column, to 
 			}
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, sampleTime)
+	short, cancel := context.WithTimeout(ctx, sampleTime)
 	defer cancel()
 	var n int64
-	err := onerow.QueryRow(ctx, e.db, fmt.Sprintf(sqlWithin, strings.Join(paths, ", "), ident.Quote(c.Name), ident.Quote(t.Name), sampled), nil, &n)
+	err := onerow.QueryRow(short, e.db, fmt.Sprintf(sqlWithin, strings.Join(paths, ", "), ident.Quote(c.Name), ident.Quote(t.Name), sampled), nil, &n)
 	switch {
-	case err != nil && context.Cause(ctx) != nil && ctx.Err() != context.DeadlineExceeded: //nolint:errorlint // it is compared as it is
+	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case err != nil:
 		return unknown, nil

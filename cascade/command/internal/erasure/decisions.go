@@ -13,7 +13,7 @@ type decision struct {
 	Of      string   `json:"refers_to,omitempty"`
 	Rows    string   `json:"its_rows"`
 	// Went and Left are, in a certificate, how many of its rows the job has deleted or detached, and how many
-	// still refer to what is gone.
+	// can still be reached from the row. One that has lost its row above is the command orphans' to find.
 	Went int64 `json:"went"`
 	Left int64 `json:"left"`
 
