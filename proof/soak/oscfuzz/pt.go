@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os/exec"
+	"strings"
 	"time"
 
 	"github.com/onerow/onerow/internal/ident"
@@ -41,6 +42,9 @@ func (d *changer) command(ctx context.Context, table, alter string) (*exec.Cmd, 
 func (d *changer) pt(ctx context.Context, table, alter string) error {
 	var last string
 	for range 4 {
+		if done, err := d.altered(ctx, table, alter); done || err != nil {
+			return err
+		}
 		limited, cancel := context.WithTimeout(ctx, ptTime)
 		cmd, out, err := d.command(limited, table, alter)
 		if err == nil {
@@ -58,6 +62,20 @@ func (d *changer) pt(ctx context.Context, table, alter string) error {
 		}
 	}
 	return errors.New(last)
+}
+
+// altered says whether a run that was killed, or that failed, had swapped the tables before.
+func (d *changer) altered(ctx context.Context, table, alter string) (bool, error) {
+	words := strings.Fields(alter) // ADD COLUMN x1 …, DROP COLUMN x1, or ENGINE=InnoDB
+	if len(words) < 3 {
+		return false, nil
+	}
+	n := 0
+	err := d.admin.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ? AND column_name = ?", table, words[2]).Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("soak: %w", err)
+	}
+	return (n == 1) == (words[0] == "ADD"), nil
 }
 
 // killed begins to alter a table, and is killed in the middle. What it leaves stays for a while, and is then
