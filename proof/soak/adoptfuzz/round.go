@@ -117,7 +117,8 @@ func (r *round) setUp(ctx context.Context, rnd *rand.Rand) (close func(), err er
 		}
 	}
 	for i := range writers {
-		w := &writer{round: r, r: r.rand(uint64(50 + i)), old: old, taught: r.admin, kind: r.final.kind(), book: book{}, next: int64(i)}
+		w := &writer{round: r, r: r.rand(uint64(50 + i)), old: old, taught: r.admin, kind: r.final.kind(), book: book{}, next: int64(i),
+			step: 1 << 20} // above all tokens, which are the first prices: an update to the price that a row has leaves its time
 		r.writers = append(r.writers, w)
 		if err = w.seed(ctx, calm, r.rows/4+rnd.IntN(r.rows/2)); err != nil {
 			return close, err
