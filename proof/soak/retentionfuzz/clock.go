@@ -17,7 +17,7 @@ import (
 
 // clock is that of the server, which only goes forward: by itself, and by jumps.
 type clock struct {
-	file string // libfaketime reads it each time
+	file string // libfaketime reads it once a second
 
 	mu     sync.Mutex
 	offset time.Duration
@@ -35,9 +35,10 @@ func newClock(ctx context.Context, dir string, at time.Time) (c *clock, env []st
 		return nil, nil, fmt.Errorf("soak: scripts/get-faketime: %w", err)
 	}
 	c = &clock{file: filepath.Join(dir, "clock"), offset: time.Until(at)}
-	// The monotonic clock goes with it: a server of MySQL 9 whose two clocks differ does not start.
+	// The monotonic clock goes with it: a server of MySQL 9 whose two clocks differ does not start. Without its
+	// cache libfaketime shows the real time now and then, where two threads ask at once.
 	return c, []string{
-		"LD_PRELOAD=" + strings.TrimSpace(string(out)), "FAKETIME_TIMESTAMP_FILE=" + c.file, "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=0",
+		"LD_PRELOAD=" + strings.TrimSpace(string(out)), "FAKETIME_TIMESTAMP_FILE=" + c.file, "FAKETIME_CACHE_DURATION=1", "FAKETIME_DONT_FAKE_MONOTONIC=0",
 	}, c.write()
 }
 
