@@ -22,7 +22,7 @@ func Alone(ctx context.Context, db DB, fn func(ctx context.Context, db DB) error
 	case *Tx, committer:
 		return follow(ctx, func() error { return fn(ctx, db) })
 	case beginner:
-		return pooled(ctx, db, func() attempt { return aloneOnce(ctx, h, fn) })
+		return pooled(ctx, db, "onerow.Alone", func(ctx context.Context) attempt { return aloneOnce(ctx, h, fn) })
 	}
 	return fmt.Errorf("%w: %T has neither Commit nor BeginTx", ErrNoTransaction, db)
 }

@@ -27,14 +27,14 @@ const module = "github.com/onerow/onerow"
 // its own room: "x/..." is a room with all that is below x. What stands beside each other knows nothing of each other.
 var floors = [][]string{
 	// Texts, errors and keys: no database.
-	{"internal/answers"},
+	{"internal/answers", "internal/trace"},
 	{"names", "migrations/ddl", "internal/mysqlerr", "internal/dbtext", "internal/exactjson", "internal/errtext", "internal/sqltext", "internal/plain", "internal/ident", "internal/key"},
 	{"internal/keytype", "internal/wire", "internal/node"},
 	// Transactions; then pools, whose sessions are guarded. A workflow links no pool.
 	{"."},
 	{"internal/packet", "internal/purge", "internal/settings", "internal/hosts", "internal/recount"},
 	{"internal/guard"},
-	{"pool"},
+	{"pool", "oteltrace"},
 	// The declaration, and what asks a server about it.
 	{"schema/internal/colset", "schema/internal/loops", "schema/internal/shape"},
 	{"schema"},
@@ -82,6 +82,7 @@ var heavy = map[string][]string{
 	"cascade/prommetrics":      {"github.com/prometheus/client_golang"},
 	"idempotency/prommetrics":  {"github.com/prometheus/client_golang"},
 	"schema/planfile":          {"github.com/goccy/go-yaml"},
+	"oteltrace":                {"go.opentelemetry.io/otel"},
 	"onerowtest/container":     {"github.com/testcontainers/testcontainers-go"},
 	"internal/devdb/container": {"github.com/testcontainers/testcontainers-go"},
 	"cascade/command/...": {"github.com/alecthomas/kong", "github.com/goccy/go-yaml", "github.com/prometheus/client_golang",
@@ -101,11 +102,11 @@ var linkedLines = []struct {
 	pkg  string
 	most int
 }{
-	{"repo", 17_500}, {"serial", 3_000}, {"idempotency", 5_500}, {"cascade", 20_000},
+	{"repo", 17_500}, {"serial", 3_200}, {"idempotency", 5_500}, {"cascade", 20_000},
 }
 
 // wholeHouse is how many lines the rooms have together at most, without tests and what is for tests.
-const wholeHouse = 58_000
+const wholeHouse = 60_000
 
 // How many files of a room a reader can keep in mind, and how many lines of a file, of a room's page and of a function.
 const (

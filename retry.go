@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"time"
 
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/trace"
 	"github.com/onerow/onerow/internal/wire"
 )
 
@@ -43,7 +45,7 @@ type attempt struct {
 // retry calls try until another run is of no use, with growing pauses of random length. It ends after
 // maxAttempts, after maxWaits that waited, with ctx, and, where maxTime has passed, after the first retry of
 // what was refused, or at once after a wait. What was unknown stays unknown until a run settles it.
-func retry(ctx context.Context, try func() attempt) error {
+func retry(ctx context.Context, span trace.Span, try func() attempt) error {
 	var unknown error
 	begun, pause, waits := time.Now(), firstPause, 0
 	for n := 1; ; n++ {
@@ -63,6 +65,9 @@ func retry(ctx context.Context, try func() attempt) error {
 		case n == maxAttempts, waits == maxWaits, late:
 			a.err = fmt.Errorf("onerow: gave up after %d attempts in %s: %w", n, time.Since(begun).Round(time.Millisecond), a.err)
 			return stillUnknown(unknown, a)
+		}
+		if span.On() {
+			span.Event("run again", slog.Int("attempt", n+1), slog.String("after", a.err.Error()))
 		}
 		timer := time.NewTimer(pause/2 + rand.N(pause)) //nolint:gosec // jitter, not a secret
 		select {

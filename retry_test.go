@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // TestRetryTime: nothing is begun 30 seconds after the first attempt was, but that what was refused is run
@@ -28,7 +30,7 @@ func TestRetryTime(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			runs := 0
-			err := retry(t.Context(), func() attempt {
+			err := retry(t.Context(), trace.Span{}, func() attempt {
 				runs++
 				time.Sleep(c.took) // of the bubble's clock: it is how long the attempt takes
 				return attempt{err: c.err, again: true, waited: waited(c.err)}

@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync/atomic"
 
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/trace"
 	"github.com/onerow/onerow/internal/wire"
 )
 
@@ -99,17 +101,19 @@ func inTx(ctx context.Context, db DB, fn func(context.Context, *Tx) error, token
 		}
 		return err
 	case beginner:
-		return pooled(ctx, db, func() attempt { return once(ctx, h, fn, token) })
+		return pooled(ctx, db, "onerow.InTx", func(ctx context.Context) attempt { return once(ctx, h, fn, token) })
 	}
 	return fmt.Errorf("%w: %T has neither Commit nor BeginTx", ErrNoTransaction, db)
 }
 
-// pooled runs attempts on a pool. One that lost its session at a large statement is looked at before it is
-// repeated.
-func pooled(ctx context.Context, db DB, try func() attempt) error {
+// pooled runs attempts on a pool, in a span of that name. One that lost its session at a large statement is
+// looked at before it is repeated.
+func pooled(ctx context.Context, db DB, name string, try func(ctx context.Context) attempt) (err error) {
+	ctx, span := trace.Start(ctx, name, slog.Attr{})
+	defer span.End(&err)
 	losses, unknown := 0, false // unknown: another attempt than those may have been committed
-	return retry(ctx, func() attempt {
-		a := try()
+	return retry(ctx, span, func() attempt {
+		a := try(ctx)
 		if a.large == nil {
 			unknown = unknown || a.unanswered
 			return a

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/work"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // unknownTries bounds how often a batch is run that ends without an answer.
@@ -34,7 +36,8 @@ func (l *lease) Batch(ctx context.Context, fn func(ctx context.Context, tx *oner
 		var t work.Tally
 		last := false
 		begin, spent := time.Now(), time.Duration(0)
-		err := onerow.InTx(late, l.db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+		traced, span := trace.Start(late, "cascade.batch", slog.Int64("onerow.job", l.job.ID))
+		err := onerow.InTx(traced, l.db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 			begin = time.Now()
 			t = work.NewTally()
 			if err := l.fence(ctx, tx, plan); err != nil {
@@ -49,6 +52,10 @@ func (l *lease) Batch(ctx context.Context, fn func(ctx context.Context, tx *oner
 			done.Tables, done.Detached = t.Deleted, t.Detached
 			return queue.Note(ctx, tx, "", done)
 		})
+		if span.On() {
+			span.Set(slog.Int64("onerow.rows", t.Rows()))
+		}
+		span.End(&err)
 		switch {
 		case err == nil:
 			took := time.Since(begin)

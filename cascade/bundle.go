@@ -111,7 +111,8 @@ func (b *bundle) run(ctx context.Context) error {
 	var spent time.Duration
 	var ended []bool
 	full, limit := false, b.limit()
-	err = onerow.InTx(late, b.db, func(ctx context.Context, tx *onerow.Tx) error {
+	traced, end := startBundle(late, b.jobs)
+	err = onerow.InTx(traced, b.db, func(ctx context.Context, tx *onerow.Tx) error {
 		begin = time.Now()
 		stillClaimed, err := b.claim.Lock(ctx, tx, ids)
 		if err == nil && len(stillClaimed) != len(ids) {
@@ -128,6 +129,7 @@ func (b *bundle) run(ctx context.Context) error {
 		spent = time.Since(proved)
 		return err
 	})
+	end(&err)
 	switch {
 	case errors.Is(err, onerow.ErrOutcomeUnknown):
 		return b.lookForEnded(late, ids)

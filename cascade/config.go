@@ -11,6 +11,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/dbtext"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // Assets deletes external assets, files or objects, by the names that the plan's asset columns hold.
@@ -163,6 +164,6 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("%w: MaxThreadsRunning is %d, MaxLag is %s, with %d Replicas", queue.ErrInvalid, c.MaxThreadsRunning, c.MaxLag, len(c.Replicas))
 	}
 	c.Name = dbtext.Fit(cmp.Or(c.Name, dbtext.Process()), governor.MaxName)
-	c.Log = cmp.Or(c.Log, slog.Default())
+	c.Log = trace.Log(cmp.Or(c.Log, slog.Default()))
 	return c, nil
 }

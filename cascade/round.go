@@ -49,7 +49,7 @@ func (w *Worker) round(ctx context.Context) (worked, seen int, err error) {
 		}
 		worked++
 		job.Begun = true
-		if err = w.settle(ctx, c, job, w.work(ctx, job, i+1 < len(c.Jobs))); errors.As(err, &refused) {
+		if err = w.attempt(ctx, c, job, i+1 < len(c.Jobs)); errors.As(err, &refused) {
 			err = nil
 			continue
 		}

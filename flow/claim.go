@@ -6,10 +6,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // Outcome of a [Claim] or [Supersede].
@@ -55,7 +57,9 @@ func Claim(ctx context.Context, db onerow.DB, r Run) (Result, error) {
 
 // ClaimAfter is [Claim], and admits the request only while cause, the run whose message it is, owns its own
 // stage. One statement more, the first.
-func ClaimAfter(ctx context.Context, db onerow.DB, r, cause Run) (Result, error) {
+func ClaimAfter(ctx context.Context, db onerow.DB, r, cause Run) (_ Result, err error) {
+	ctx, span := trace.Start(ctx, "flow.Claim", slog.String("onerow.flow", r.Flow))
+	defer span.End(&err)
 	if err := errors.Join(r.check(), cause.check()); err != nil {
 		return Result{}, err
 	}

@@ -5,11 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // Under the lock of a stage's row. The first is a range of the primary key, the second one of the index
@@ -28,9 +30,11 @@ const (
 //
 // Only an owner of a stage can finish; otherwise the error is [ErrLost]. Finishing again is a no-op. When the
 // answer to COMMIT is lost the error is [onerow.ErrOutcomeUnknown]; call again.
-func Finish(ctx context.Context, db onerow.DB, r Run) (Result, error) {
+func Finish(ctx context.Context, db onerow.DB, r Run) (_ Result, err error) {
+	ctx, span := trace.Start(ctx, "flow.Finish", slog.String("onerow.flow", r.Flow))
+	defer span.End(&err)
 	res := Result{onerow.Result[Run]{Row: r, Changed: true}, Done}
-	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		if err := Prove(ctx, tx, r); err != nil {
 			return err
 		}
@@ -96,7 +100,9 @@ const (
 //
 // The same id again is Redelivered, after Finish Done, and [ErrSuperseded] when another has superseded it
 // meanwhile: an old Supersede that arrives late does not take over again. Retries are those of [Claim].
-func Supersede(ctx context.Context, db onerow.DB, r Run) (Result, error) {
+func Supersede(ctx context.Context, db onerow.DB, r Run) (_ Result, err error) {
+	ctx, span := trace.Start(ctx, "flow.Supersede", slog.String("onerow.flow", r.Flow))
+	defer span.End(&err)
 	if err := r.check(); err != nil {
 		return Result{}, err
 	}

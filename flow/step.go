@@ -7,10 +7,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // Step is something that the flow waits for: an answer of another system.
@@ -75,7 +77,9 @@ const (
 //
 // On a pool it is a transaction of its own; when the answer to COMMIT is lost the error
 // is [onerow.ErrOutcomeUnknown]; call again.
-func Await(ctx context.Context, db onerow.DB, r Run, name string, asked []byte) (Step, error) {
+func Await(ctx context.Context, db onerow.DB, r Run, name string, asked []byte) (_ Step, err error) {
+	ctx, span := trace.Start(ctx, "flow.Await", slog.String("onerow.flow", r.Flow))
+	defer span.End(&err)
 	id, err := StepID(r, name)
 	if err != nil {
 		return Step{}, err
@@ -117,7 +121,9 @@ func (s *Step) read(ctx context.Context, tx *onerow.Tx) error {
 //
 // Put it into the transaction of what the answer changes; it proves the ownership for the whole of it.
 // Retries are those of [Await].
-func Answer(ctx context.Context, db onerow.DB, stepID string, answer []byte) (Step, error) {
+func Answer(ctx context.Context, db onerow.DB, stepID string, answer []byte) (_ Step, err error) {
+	ctx, span := trace.Start(ctx, "flow.Answer", slog.String("onerow.step", stepID))
+	defer span.End(&err)
 	r, name, err := ParseStepID(stepID)
 	if err != nil {
 		return Step{}, err

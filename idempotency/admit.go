@@ -5,10 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // Admission is the answer of Admit.
@@ -35,7 +37,9 @@ const sqlReadmit = `UPDATE onerow_admission SET call_token = ?, admitted_at = UT
 //
 // In a transaction it is committed with that, and others wait for it. Statements: 1 when it is the first, 2
 // when it is refused, 3 after an earlier window.
-func (k *Keys) Admit(ctx context.Context, db onerow.DB, key Key, window time.Duration) (Admission, error) {
+func (k *Keys) Admit(ctx context.Context, db onerow.DB, key Key, window time.Duration) (_ Admission, err error) {
+	ctx, span := trace.Start(ctx, "idempotency.Admit", slog.String("onerow.operation", key.Operation))
+	defer span.End(&err)
 	c, err := k.newCall(key, "", nil)
 	if err != nil {
 		return Admission{}, err

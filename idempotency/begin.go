@@ -3,9 +3,11 @@ package idempotency
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // Claim is what Begin gives the one caller that acquired the key. It is plain data,
@@ -32,7 +34,9 @@ type Claim struct {
 // It does not wait for work in progress; it waits for a call of Do with the same key as Do does, see
 // [ErrBusy]. Options: Payload, Expected, Lease. An unknown outcome is resolved by asking again; if that
 // fails, it is ErrOutcomeUnknown. Statements: 1, 2 for a replay and an error, 3 where the key was free again.
-func Begin[T any](ctx context.Context, db onerow.DB, keys *Keys, key Key, opts ...Options) (Claim, *onerow.Result[T], error) {
+func Begin[T any](ctx context.Context, db onerow.DB, keys *Keys, key Key, opts ...Options) (_ Claim, _ *onerow.Result[T], err error) {
+	ctx, span := trace.Start(ctx, "idempotency.Begin", slog.String("onerow.operation", key.Operation))
+	defer span.End(&err)
 	c, err := keys.newCall(key, "Payload Expected Lease", opts)
 	if err != nil {
 		return Claim{}, nil, err
@@ -44,6 +48,7 @@ func Begin[T any](ctx context.Context, db onerow.DB, keys *Keys, key Key, opts .
 		again, err = c.busy(ctx, err)
 		again = again && !joined(db)
 	}
+	c.told(span, out.Replayed)
 	if err == nil && claim.Token != 0 {
 		keys.event("started", key)
 		if claim.TakenOver {
@@ -61,7 +66,7 @@ func Begin[T any](ctx context.Context, db onerow.DB, keys *Keys, key Key, opts .
 // begin claims the key or finds what is there. Each statement may be sent again when
 // its answer was lost: the row then has this call's token.
 func begin[T any](ctx context.Context, db onerow.DB, k *Keys, c *call) (claim Claim, out onerow.Result[T], err error) {
-	res, err := db.ExecContext(ctx, sqlClaim, c.key.args(k.claimArgs(c, c.fingerprint)...)...)
+	res, err := db.ExecContext(ctx, sqlClaim, c.key.args(k.claimArgs(ctx, c, c.fingerprint)...)...)
 	if err == nil {
 		// It is 0 where the table has a trigger: the server then takes back what LAST_INSERT_ID was. The
 		// row has it.

@@ -8,10 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"go.opentelemetry.io/otel/trace/noop"
+
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/oteltrace"
 )
 
 // filled is a schema with as many keys of one operation in each state, a few of the finished ones expired,
@@ -53,6 +56,9 @@ func TestCosts(t *testing.T) {
 		forgetful("do", do("a", nil))
 		forgetful("replay", do("a", nil))
 		c.Call("replay of what was seen", do("a", nil))
+		c.Call("replay that is traced", func(ctx context.Context, db *sql.DB) error {
+			return do("a", nil)(onerow.WithTracer(ctx, oteltrace.New(noop.NewTracerProvider())), db)
+		})
 		forgetful("fails for good", do("c", idempotency.ErrFailed))
 		forgetful("fails for good again", do("c", idempotency.ErrFailed))
 		c.Call("fails for good in a transaction", func(ctx context.Context, db *sql.DB) error {

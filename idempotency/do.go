@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/dbtext"
 	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/internal/packet"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // Do runs fn once for the key and commits its result with it; a later or concurrent
@@ -28,12 +30,15 @@ import (
 // db is a pool, or a transaction that Do joins: then the key commits with it. Options: Payload, Keep. Errors:
 // ErrBusy, ErrInProgress (of a key that was begun in two steps), ErrMismatch, ErrFailed, ErrTooLarge,
 // ErrCodec, those of fn and of onerow. Statements: 4 and those of fn, see the package documentation.
-func Do[T any](ctx context.Context, db onerow.DB, keys *Keys, key Key, fn func(ctx context.Context, tx *onerow.Tx) (T, error), opts ...Options) (onerow.Result[T], error) {
+func Do[T any](ctx context.Context, db onerow.DB, keys *Keys, key Key, fn func(ctx context.Context, tx *onerow.Tx) (T, error), opts ...Options) (_ onerow.Result[T], err error) {
+	ctx, span := trace.Start(ctx, "idempotency.Do", slog.String("onerow.operation", key.Operation))
+	defer span.End(&err)
 	c, err := keys.newCall(key, "Payload Keep", opts)
 	if err != nil {
 		return onerow.Result[T]{}, err
 	}
 	if out, done, err := look[T](ctx, db, keys, c); done {
+		c.told(span, out.Replayed)
 		keys.tell(db, c, out.Changed, err)
 		return out, err
 	}
@@ -43,6 +48,7 @@ func Do[T any](ctx context.Context, db onerow.DB, keys *Keys, key Key, fn func(c
 	if d.entered {
 		keys.event("started", key)
 	}
+	c.told(span, out.Replayed)
 	keys.tell(db, c, out.Changed, err)
 	return out, err
 }
@@ -121,24 +127,24 @@ func (d *doCall[T]) inTx(ctx context.Context, tx *onerow.Tx) error {
 // hold share locks on the record, so those that are to become the first after a ROLLBACK may deadlock, and
 // are run again. LAST_INSERT_ID(expr) returns the token with the answer.
 const sqlClaim = `INSERT INTO onerow_key (tenant, operation, idem_key, status, token, call_token, fingerprint, locked_by, created_at, locked_at,
-  expected_completion, lease_until)
+  expected_completion, lease_until, traceparent)
 VALUES (?, ?, ?, 'in_progress', LAST_INSERT_ID(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))), ?, ?, ` + dbtext.Param + `, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6),
-  UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND)`
+  UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, ?)`
 
 // sqlReclaim claims a row that was seen to be free, by the primary key, only as it
 // was seen: token and version together are never the same again. It locks the row exclusively at once.
 const sqlReclaim = `UPDATE onerow_key SET status = 'in_progress', attention = 0, token = token + 1, version = version + 1, call_token = ?, fingerprint = ?,
   locked_by = ` + dbtext.Param + `, locked_at = UTC_TIMESTAMP(6), expected_completion = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND,
-  lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, completed_at = NULL, expires_at = NULL, codec = NULL, is_reference = 0, result = NULL, error = NULL` +
+  lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, traceparent = ?, completed_at = NULL, expires_at = NULL, codec = NULL, is_reference = 0, result = NULL, error = NULL` +
 	atKey + ` AND token = ? AND version = ?`
 
-func (k *Keys) claimArgs(c *call, fingerprint []byte) []any {
-	return []any{c.token[:], nullable(fingerprint), dbtext.Arg(k.cfg.Name), micros(c.Expected), micros(c.Lease)}
+func (k *Keys) claimArgs(ctx context.Context, c *call, fingerprint []byte) []any {
+	return []any{c.token[:], nullable(fingerprint), dbtext.Arg(k.cfg.Name), micros(c.Expected), micros(c.Lease), trace.Parent(ctx)}
 }
 
 // reclaim claims a free row, if it is still as it was seen. One statement.
 func (k *Keys) reclaim(ctx context.Context, db onerow.DB, c *call, seen *row) (bool, error) {
-	n, err := onerow.Affected(ctx, db, sqlReclaim, append(k.claimArgs(c, seen.payload(c)), c.key.args(seen.Token, seen.version)...)...)
+	n, err := onerow.Affected(ctx, db, sqlReclaim, append(k.claimArgs(ctx, c, seen.payload(c)), c.key.args(seen.Token, seen.version)...)...)
 	return n == 1, atKeyOf(err)
 }
 
@@ -150,7 +156,7 @@ func (d *doCall[T]) claim(ctx context.Context, tx *onerow.Tx) (claimed bool, err
 		}
 		d.free = nil
 	}
-	_, err = tx.ExecContext(ctx, sqlClaim, d.key.args(d.k.claimArgs(d.call, d.fingerprint)...)...)
+	_, err = tx.ExecContext(ctx, sqlClaim, d.key.args(d.k.claimArgs(ctx, d.call, d.fingerprint)...)...)
 	if mysqlerr.Classify(err) != mysqlerr.Duplicate {
 		return err == nil, atKeyOf(err)
 	}

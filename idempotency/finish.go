@@ -10,6 +10,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/dbtext"
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // held is the condition of every write of a claim: it is the holder's. By the primary key.
@@ -62,7 +63,9 @@ func (k *Keys) Complete(ctx context.Context, db onerow.DB, claim Claim, result a
 }
 
 // complete fills what replay points to with what later calls get.
-func (k *Keys) complete(ctx context.Context, db onerow.DB, claim Claim, result, replay any, opts []Options) error {
+func (k *Keys) complete(ctx context.Context, db onerow.DB, claim Claim, result, replay any, opts []Options) (err error) {
+	ctx, span := trace.Start(ctx, "idempotency.Complete", slog.String("onerow.operation", claim.Key.Operation))
+	defer span.End(&err)
 	c, err := k.newCall(claim.Key, "Keep", opts)
 	if err != nil {
 		return err
@@ -79,7 +82,9 @@ func (k *Keys) complete(ctx context.Context, db onerow.DB, claim Claim, result, 
 // Fail stores an error of a claim whose work must not be done again: later calls of Begin get it as
 // [ErrFailed]. With Attention it is counted by the gauge for humans and does not expire. Everything else is
 // as with [Keys.Complete]. Options: Keep, Attention, Result. Statements: 1, 2 when it is lost or had failed.
-func (k *Keys) Fail(ctx context.Context, db onerow.DB, claim Claim, cause error, opts ...Options) error {
+func (k *Keys) Fail(ctx context.Context, db onerow.DB, claim Claim, cause error, opts ...Options) (err error) {
+	ctx, span := trace.Start(ctx, "idempotency.Fail", slog.String("onerow.operation", claim.Key.Operation))
+	defer span.End(&err)
 	c, err := k.newCall(claim.Key, "Keep Attention Result", opts)
 	if err != nil {
 		return err
@@ -104,7 +109,9 @@ func (k *Keys) Fail(ctx context.Context, db onerow.DB, claim Claim, cause error,
 // Release says that the work was not done, nothing of it: the next Begin gets the key, with a larger token,
 // if it has the same payload or gives none. Everything else is as with [Keys.Complete]. Option: Keep, for how
 // long the key remembers its payload. Statements: 1, 2 when it is lost or was released.
-func (k *Keys) Release(ctx context.Context, db onerow.DB, claim Claim, opts ...Options) error {
+func (k *Keys) Release(ctx context.Context, db onerow.DB, claim Claim, opts ...Options) (err error) {
+	ctx, span := trace.Start(ctx, "idempotency.Release", slog.String("onerow.operation", claim.Key.Operation))
+	defer span.End(&err)
 	c, err := k.newCall(claim.Key, "Keep", opts)
 	if err != nil {
 		return err
@@ -117,7 +124,9 @@ func (k *Keys) Release(ctx context.Context, db onerow.DB, claim Claim, opts ...O
 // Extend moves the expected completion (Expected) and the end of the lease (Lease)
 // of a claim, counted from now. A lease that has ended can be extended while nobody
 // has taken the key over. [ErrLost]: stop. Statements: 1, 2 when it is lost.
-func (k *Keys) Extend(ctx context.Context, db onerow.DB, claim Claim, opts ...Options) error {
+func (k *Keys) Extend(ctx context.Context, db onerow.DB, claim Claim, opts ...Options) (err error) {
+	ctx, span := trace.Start(ctx, "idempotency.Extend", slog.String("onerow.operation", claim.Key.Operation))
+	defer span.End(&err)
 	c, err := k.newCall(claim.Key, "Expected Lease", opts)
 	if err != nil {
 		return err
@@ -245,7 +254,9 @@ const sqlProve = `UPDATE onerow_key SET version = version + 1` + held
 // With Complete as its last call the work and its completion commit together. fn may be run again, as with
 // onerow.InTx; a COMMIT without an answer is onerow.ErrOutcomeUnknown. In a transaction it is a part of that.
 // Statements: 3 and those of fn; 4 when it is lost.
-func (k *Keys) Owned(ctx context.Context, db onerow.DB, claim Claim, fn func(ctx context.Context, tx *onerow.Tx) error) error {
+func (k *Keys) Owned(ctx context.Context, db onerow.DB, claim Claim, fn func(ctx context.Context, tx *onerow.Tx) error) (err error) {
+	ctx, span := trace.Start(ctx, "idempotency.Owned", slog.String("onerow.operation", claim.Key.Operation))
+	defer span.End(&err)
 	if err := claim.Key.Check(); err != nil {
 		return err
 	}

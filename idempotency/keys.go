@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/dbtext"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // MaxKey is the length in bytes that each part of a [Key] may have.
@@ -100,7 +101,7 @@ func New(cfg Config) (*Keys, error) {
 		return nil, fmt.Errorf("%w: Keep is %s, Expected %s, MaxResult %d", ErrInvalid, cfg.Keep, cfg.Expected, cfg.MaxResult)
 	}
 	cfg.Name = dbtext.Fit(cmp.Or(cfg.Name, dbtext.Process()), longestName)
-	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
+	cfg.Log = trace.Log(cmp.Or(cfg.Log, slog.New(slog.DiscardHandler)))
 	if cfg.Metrics == nil {
 		cfg.Metrics = discard{}
 	}

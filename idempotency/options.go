@@ -51,6 +51,7 @@ type call struct {
 	token       [16]byte // new for every call, the same in each of its attempts
 	fingerprint []byte   // nil: no payload was given
 	former      [][sha256.Size]byte
+	earlier     string    // the traceparent of whose claim it has met
 	tookOver    bool      // Begin: the row it claims was in progress
 	start       time.Time // monotonic: only durations are taken
 	unknown     error     // of a run without an answer

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/packet"
+	"github.com/onerow/onerow/internal/trace"
 	"github.com/onerow/onerow/internal/wire"
 )
 
@@ -44,7 +46,14 @@ func (e *ended) forget(key Key) {
 
 // sqlLook is a plain read by the primary key of a result that is final once it is seen, in one column, for a
 // replay takes as long as its answer is wide. It is NULL where there is more to say than the result.
-const sqlLook = `SELECT IF(status = 'complete' AND is_reference = 0 AND codec = '` + jsonForm + `' AND COALESCE(fingerprint = ?, TRUE), result, NULL)
+const sqlLook = `SELECT IF(status = 'complete' AND is_reference = 0 AND codec = '` + jsonForm + `' AND COALESCE(fingerprint = ?, TRUE), result, NULL)` +
+	lookAt
+
+// sqlLookTraced is sqlLook with what a span refers to.
+const sqlLookTraced = `SELECT IF(status = 'complete' AND is_reference = 0 AND codec = '` + jsonForm + `' AND COALESCE(fingerprint = ?, TRUE), result, NULL), COALESCE(traceparent, '')` +
+	lookAt
+
+const lookAt = `
 FROM onerow_key` + atKey + ` AND status IN ('complete', 'error') AND NOT COALESCE(expires_at <= UTC_TIMESTAMP(6), FALSE)`
 
 // look is the way of a key that was seen to have ended: a plain read on a pool. done is false where the write
@@ -55,10 +64,10 @@ func look[T any](ctx context.Context, db onerow.DB, k *Keys, c *call) (out onero
 	}
 	var r *row
 	err = single(ctx, db, func(db onerow.DB) (err error) {
-		query := func(scan func(*sql.Rows) error) error {
-			return onerow.Query(wire.KeepPrepared(ctx), db, sqlLook, c.lookArgs(), scan)
+		query := func(text string, args []any, scan func(*sql.Rows) error) error {
+			return onerow.Query(wire.KeepPrepared(ctx), db, text, args, scan)
 		}
-		if r, err = resultRow(query); err != nil || r == nil || r.result.data != nil {
+		if r, err = c.resultRow(ctx, query); err != nil || r == nil || r.result.data != nil {
 			return err
 		}
 		r, err = read(ctx, db, sqlRead, c.key)
@@ -81,23 +90,28 @@ func refusing(ctx context.Context, tx *onerow.Tx, c *call, uncertain bool) (*row
 	if tx.Joined() { // it goes on, and its snapshot may be older
 		return read(ctx, tx, sqlReadCurrent, c.key)
 	}
-	last := func(query string, args []any) func(scan func(*sql.Rows) error) error {
-		return func(scan func(*sql.Rows) error) error {
-			return packet.QueryLast(wire.OwnQueries(ctx), tx, query, args, scan)
-		}
+	last := func(text string, args []any, scan func(*sql.Rows) error) error {
+		return packet.QueryLast(wire.OwnQueries(ctx), tx, text, args, scan)
 	}
 	if !uncertain {
-		if r, err := resultRow(last(sqlLook, c.lookArgs())); err != nil || r != nil && r.result.data != nil {
+		if r, err := c.resultRow(ctx, last); err != nil || r != nil && r.result.data != nil {
 			return r, err
 		}
 	}
-	return scanRow(last(sqlRead, c.key.args()))
+	return scanRow(func(scan func(*sql.Rows) error) error { return last(sqlRead, c.key.args(), scan) })
 }
 
 // resultRow is the row of sqlLook, without a result where there is more to say; nil if the key has not ended.
-func resultRow(query func(scan func(*sql.Rows) error) error) (found *row, err error) {
-	err = query(func(rows *sql.Rows) error {
+func (c *call) resultRow(ctx context.Context, query func(text string, args []any, scan func(*sql.Rows) error) error) (found *row, err error) {
+	text, traced := sqlLook, trace.On(ctx)
+	if traced {
+		text = sqlLookTraced
+	}
+	err = query(text, append([]any{nullable(c.fingerprint)}, c.key.args()...), func(rows *sql.Rows) error {
 		found = &row{Entry: Entry{Status: Completed}}
+		if traced {
+			return rows.Scan(&found.result.data, &found.Traceparent)
+		}
 		return rows.Scan(&found.result.data)
 	})
 	if err != nil {
@@ -106,7 +120,14 @@ func resultRow(query func(scan func(*sql.Rows) error) error) (found *row, err er
 	return found, nil
 }
 
-func (c *call) lookArgs() []any { return append([]any{nullable(c.fingerprint)}, c.key.args()...) }
+// told says on a span what came of the call, and refers to the claim before this one, whose result or failure
+// it gets, or which it takes over.
+func (c *call) told(span trace.Span, replayed bool) {
+	if span.On() {
+		span.Link(c.earlier)
+		span.Set(slog.Bool("onerow.replayed", replayed), slog.Bool("onerow.taken_over", c.tookOver))
+	}
+}
 
 // errFree: the row may be claimed. It rolls a transaction back, so that the next
 // attempt takes the strong lock first.
@@ -119,6 +140,9 @@ const leastRetryAfter = time.Second
 // errFree where the row may be claimed.
 func answer[T any](ctx context.Context, db onerow.DB, k *Keys, c *call, r *row) (out onerow.Result[T], err error) {
 	mine := r.mine(c)
+	if !mine && !r.Expired {
+		c.earlier = r.Traceparent
+	}
 	switch {
 	case r.Expired && !mine: // as if there were no row
 		return out, errFree

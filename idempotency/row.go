@@ -43,6 +43,8 @@ type Entry struct {
 	CompletedAt        time.Time     `json:"completed_at"`
 	ExpiresAt          time.Time     `json:"expires_at"`
 	Error              string        `json:"error,omitempty"`
+	// Traceparent is the W3C traceparent of the holder's claim, if it was traced.
+	Traceparent string `json:"traceparent,omitempty"`
 }
 
 type row struct {
@@ -67,7 +69,7 @@ const EntryColumns = `tenant, operation, idem_key, status, token, attention,
   status = 'in_progress' AND COALESCE(expected_completion <= UTC_TIMESTAMP(6), FALSE), COALESCE(expires_at <= UTC_TIMESTAMP(6), FALSE), CAST(locked_by AS BINARY),
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', locked_at), TIMESTAMPDIFF(MICROSECOND, locked_at, UTC_TIMESTAMP(6)) * 1000,
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expected_completion), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', lease_until),
-  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', completed_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expires_at), COALESCE(CAST(error AS BINARY), '')`
+  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', completed_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expires_at), COALESCE(CAST(error AS BINARY), ''), COALESCE(traceparent, '')`
 
 // ScanRow reads the EntryColumns of a row.
 func (e *Entry) ScanRow(rows *sql.Rows) error { return rows.Scan(e.dest()...) }
@@ -75,7 +77,7 @@ func (e *Entry) ScanRow(rows *sql.Rows) error { return rows.Scan(e.dest()...) }
 // dest is where EntryColumns go.
 func (e *Entry) dest() []any {
 	return []any{&e.Key.Tenant, &e.Key.Operation, &e.Key.ID, &e.Status, &e.Token, &e.Attention, &e.Overdue, &e.Expired, &e.Holder,
-		(*moment)(&e.Since), &e.Age, (*moment)(&e.ExpectedCompletion), (*moment)(&e.LeaseUntil), (*moment)(&e.CompletedAt), (*moment)(&e.ExpiresAt), &e.Error}
+		(*moment)(&e.Since), &e.Age, (*moment)(&e.ExpectedCompletion), (*moment)(&e.LeaseUntil), (*moment)(&e.CompletedAt), (*moment)(&e.ExpiresAt), &e.Error, &e.Traceparent}
 }
 
 // moment is a time that is read as microseconds, or NULL.

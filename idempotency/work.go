@@ -3,9 +3,11 @@ package idempotency
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/errtext"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // errStopped is stored for a function that neither returned a result nor an error.
@@ -24,7 +26,9 @@ var errStopped = errors.New("the function panicked or ended its goroutine; wheth
 // the outcome cannot be written, Work returns the result all the same, and an error with
 // [ErrLost] or [ErrCompletionLost]; a result that is [ErrTooLarge] is marked for
 // attention. Option: Keep. Statements: those of Complete, Fail or Release.
-func Work[T any](ctx context.Context, db onerow.DB, keys *Keys, claim Claim, fn func(ctx context.Context) (T, error), opts ...Options) (onerow.Result[T], error) {
+func Work[T any](ctx context.Context, db onerow.DB, keys *Keys, claim Claim, fn func(ctx context.Context) (T, error), opts ...Options) (_ onerow.Result[T], err error) {
+	ctx, span := trace.Start(ctx, "idempotency.Work", slog.String("onerow.operation", claim.Key.Operation))
+	defer span.End(&err)
 	var none onerow.Result[T]
 	if _, err := keys.newCall(claim.Key, "Keep", opts); err != nil {
 		return none, err

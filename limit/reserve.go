@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/internal/recount"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // maxKey is the length in bytes of the column for the keys of reservations.
@@ -36,6 +38,8 @@ const sqlExtend = `UPDATE onerow_reservation SET expires_at = GREATEST(expires_a
 // [onerow.ErrInvalidKey]. A COMMIT without an answer is run again. Statements on a pool: BEGIN, INSERT,
 // UPDATE, COMMIT; see the package documentation for a refusal.
 func (r *Rule) Reserve(ctx context.Context, db onerow.DB, key string, amount int64, lasts time.Duration, owner ...any) (replayed bool, err error) {
+	ctx, span := trace.Start(ctx, "limit.Reserve", slog.String("onerow.limit", r.name))
+	defer span.End(&err)
 	o, err := r.amountOf(amount, owner)
 	switch {
 	case err != nil:
@@ -137,7 +141,9 @@ const ifOver = ` AND expires_at <= UTC_TIMESTAMP(6)`
 
 // Cancel gives a reservation's room back. One that was used, cancelled or is over is a no-op. Statements on a
 // pool: BEGIN, SELECT, UPDATE, DELETE, COMMIT.
-func (r *Rule) Cancel(ctx context.Context, db onerow.DB, key string, owner ...any) error {
+func (r *Rule) Cancel(ctx context.Context, db onerow.DB, key string, owner ...any) (err error) {
+	ctx, span := trace.Start(ctx, "limit.Cancel", slog.String("onerow.limit", r.name))
+	defer span.End(&err)
 	o, err := r.encode(owner)
 	if err == nil {
 		err = r.drop(ctx, db, o, key, "")

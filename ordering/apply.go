@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/errtext"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // sqlLock makes the context row or locks it, exclusively and by the primary key, until the transaction ends:
@@ -37,13 +39,15 @@ const sqlWrite = `UPDATE onerow_stream SET epoch = ?, last_seq = ?, held = ?, st
 //
 // Errors besides those of fn: [ErrInvalidArgument], [ErrTooManyHeld], [ErrHeld], [ErrState]. With ErrHeld the
 // Result is filled: the message itself is dealt with.
-func (g Guard[S]) Apply(ctx context.Context, db onerow.DB, m Message, fn Func[S]) (Result[S], error) {
+func (g Guard[S]) Apply(ctx context.Context, db onerow.DB, m Message, fn Func[S]) (_ Result[S], err error) {
+	ctx, span := trace.Start(ctx, "ordering.Apply", slog.String("onerow.stream", m.Stream))
+	defer span.End(&err)
 	var res Result[S]
 	if err := errors.Join(g.check(), g.checkMessage(m)); err != nil {
 		return res, err
 	}
 	joined := false
-	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 		joined = tx.Joined()
 		if res, err = g.apply(ctx, tx, m, fn); err != nil || !joined || res.Row.Held == 0 || res.Outcome == Held {
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // ByTime guards the rows of a table of the application's own by the time at which an update was made.
@@ -59,7 +61,9 @@ func (g ByTime) time() string {
 //
 // When the answer to COMMIT is lost the error is [onerow.ErrOutcomeUnknown]; call again: a change that was
 // made is then a Duplicate.
-func (g ByTime) Update(ctx context.Context, db onerow.DB, id any, at time.Time, c Change) (Outcome, error) {
+func (g ByTime) Update(ctx context.Context, db onerow.DB, id any, at time.Time, c Change) (_ Outcome, err error) {
+	ctx, span := trace.Start(ctx, "ordering.Update", slog.String("onerow.table", g.Table))
+	defer span.End(&err)
 	set, add := slices.Sorted(maps.Keys(c.Set)), slices.Sorted(maps.Keys(c.Add))
 	if len(set)+len(add) == 0 {
 		return "", fmt.Errorf("%w: an update of table %q changes nothing", ErrInvalidArgument, g.Table)
@@ -89,7 +93,7 @@ func (g ByTime) Update(ctx context.Context, db onerow.DB, id any, at time.Time, 
 	args = append(args, at.UnixMicro(), id, at.UnixMicro())
 
 	var out Outcome
-	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 		out, err = g.update(ctx, tx, query, args, id, at)
 		return err
 	})

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/onerow/onerow/internal/dbtext"
 	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // DeadLetter is a message that could not be applied.
@@ -44,7 +46,9 @@ const sqlParkLetter = `INSERT INTO onerow_dead_letter (queue, message_id, payloa
 // that is in this database. Parking again is a success that changes nothing and keeps the first reason. It
 // reports whether the message is new there. One statement; on a pool BEGIN and COMMIT besides. It is called
 // again safely, also after [onerow.ErrOutcomeUnknown].
-func Park(ctx context.Context, db onerow.DB, queue, messageID string, payload []byte, cause error) (bool, error) {
+func Park(ctx context.Context, db onerow.DB, queue, messageID string, payload []byte, cause error) (_ bool, err error) {
+	ctx, span := trace.Start(ctx, "ordering.Park", slog.String("onerow.queue", queue))
+	defer span.End(&err)
 	if queue == "" || len(queue) > maxConsumer || messageID == "" || len(messageID) > maxStream || len(payload) > maxBlob || cause == nil {
 		return false, fmt.Errorf("%w: a dead letter has a queue (up to %d bytes), a message id (up to %d), a payload (up to %d) and a cause",
 			ErrInvalidArgument, maxConsumer, maxStream, maxBlob)
@@ -58,7 +62,7 @@ func Park(ctx context.Context, db onerow.DB, queue, messageID string, payload []
 		losing = dbtext.Arg(string(text))
 	}
 	fresh := false
-	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		_, err := tx.ExecContext(ctx, sqlParkLetter, queue, messageID, payload, dbtext.Arg(cut(cause.Error())), losing)
 		if fresh = err == nil; mysqlerr.Classify(err) == mysqlerr.Duplicate {
 			return nil // the id is drawn by the server, so it is the message

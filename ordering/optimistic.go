@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/exactjson"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // attempts is how often an optimistic update tries.
@@ -34,6 +36,8 @@ func UpdateIfUnchanged[T any](ctx context.Context, db onerow.DB, what string,
 	decide func(ctx context.Context, row T) (T, error),
 	write func(ctx context.Context, db onerow.DB, row T, version int64) (affected int64, err error),
 ) (res onerow.Result[T], err error) {
+	ctx, span := trace.Start(ctx, "ordering.UpdateIfUnchanged", slog.String("onerow.what", what))
+	defer span.End(&err)
 	conflict := &conflictError{what: what}
 	for joined := false; len(conflict.losing) < attempts && !joined; {
 		row, version, err := read(ctx, db)

@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/errtext"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // All by a range of the primary key, under the lock of the stream's context row.
@@ -27,9 +29,11 @@ const (
 // Release applies the parked messages of a stream whose gap is closed. Apply does it by
 // itself; Release is for what a crash left, should no message come, and after the
 // reason of an ErrHeld is removed. It returns how many were applied.
-func (g Guard[S]) Release(ctx context.Context, db onerow.DB, stream string, fn Func[S]) (int, error) {
+func (g Guard[S]) Release(ctx context.Context, db onerow.DB, stream string, fn Func[S]) (_ int, err error) {
+	ctx, span := trace.Start(ctx, "ordering.Release", slog.String("onerow.stream", stream))
+	defer span.End(&err)
 	var res Result[S]
-	err := g.release(ctx, db, stream, fn, &res)
+	err = g.release(ctx, db, stream, fn, &res)
 	return res.Released, err
 }
 
@@ -142,9 +146,11 @@ const sqlSkip = `UPDATE onerow_stream SET epoch = ?, last_seq = ?, updated_at = 
 // sequence that the operator saw; when the stream has moved on since, nothing is given up, so that a repeated
 // Skip gives up one gap only. It reports whether a gap was given up. A number that was given up and comes
 // after all is refused, as a duplicate unless messages are kept.
-func (g Guard[S]) Skip(ctx context.Context, db onerow.DB, stream string, last int64, fn Func[S]) (bool, error) {
+func (g Guard[S]) Skip(ctx context.Context, db onerow.DB, stream string, last int64, fn Func[S]) (_ bool, err error) {
+	ctx, span := trace.Start(ctx, "ordering.Skip", slog.String("onerow.stream", stream))
+	defer span.End(&err)
 	skipped := false
-	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		skipped = false
 		c, err := g.lock(ctx, tx, stream)
 		if err != nil || c.Last != last || c.Held == 0 {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"log/slog"
 	"slices"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/internal/recount"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 const (
@@ -48,7 +50,9 @@ type Result struct {
 // two to find wrong flags; then one for each 1,000 flags, one for each 1,000 marks, and one more if there was
 // either. On a transaction one more, first. The first two travel together on a pool of [pool.Open], as those
 // that write do, with COMMIT, unless they are long.
-func (r *Rule) Recalculate(ctx context.Context, db onerow.DB, owner ...any) (Result, error) {
+func (r *Rule) Recalculate(ctx context.Context, db onerow.DB, owner ...any) (_ Result, err error) {
+	ctx, span := trace.Start(ctx, "quota.Recalculate", slog.String("onerow.resource", r.resource))
+	defer span.End(&err)
 	o, err := r.owner.Encode(owner)
 	if err != nil {
 		return Result{}, errtext.Wrap(err, "quota: recalculate an owner of %s", r.resource)
@@ -81,7 +85,9 @@ func (r *Rule) recalculateAll(ctx context.Context, db onerow.DB, o recount.Owner
 
 // Settle recalculates if the owner has a mark: what a request calls after its verb has committed. One
 // statement when there is none; otherwise that one and those of [Rule.Recalculate].
-func (r *Rule) Settle(ctx context.Context, db onerow.DB, owner ...any) error {
+func (r *Rule) Settle(ctx context.Context, db onerow.DB, owner ...any) (err error) {
+	ctx, span := trace.Start(ctx, "quota.Settle", slog.String("onerow.resource", r.resource))
+	defer span.End(&err)
 	o, err := r.owner.Encode(owner)
 	if err != nil {
 		return errtext.Wrap(err, "quota: settle an owner of %s", r.resource)

@@ -20,7 +20,9 @@ import (
 // [onerow.ErrOutcomeUnknown], after which it may simply be called again.
 //
 // Atomic: the move and the quota mark.
-func (r *Of[T, ID, Owner]) Archive(ctx context.Context, db onerow.DB, id ID) (onerow.Result[T], error) {
+func (r *Of[T, ID, Owner]) Archive(ctx context.Context, db onerow.DB, id ID) (_ onerow.Result[T], err error) {
+	ctx, span := r.untyped.start(ctx, "repo.Archive")
+	defer span.End(&err)
 	return answer[T](r.untyped.archive(ctx, db, id))
 }
 
@@ -138,7 +140,9 @@ func (r *untyped) alreadyIn(ctx context.Context, tx *onerow.Tx, state schema.Sta
 // Atomic: the move, the new name and the quota mark. The first SELECT sees whether the name is taken. If it
 // is taken after that, or in a joined transaction, each conflict costs a ROLLBACK, the look-up and another
 // try.
-func (r *Of[T, ID, Owner]) Activate(ctx context.Context, db onerow.DB, id ID) (onerow.Result[T], error) {
+func (r *Of[T, ID, Owner]) Activate(ctx context.Context, db onerow.DB, id ID) (_ onerow.Result[T], err error) {
+	ctx, span := r.untyped.start(ctx, "repo.Activate")
+	defer span.End(&err)
 	return answer[T](r.untyped.activate(ctx, db, id))
 }
 

@@ -28,7 +28,9 @@ import (
 // simply be called again.
 //
 // Atomic: job, row and quota mark.
-func (r *Of[T, ID, Owner]) CancelDelete(ctx context.Context, db onerow.DB, id ID) (onerow.Result[T], error) {
+func (r *Of[T, ID, Owner]) CancelDelete(ctx context.Context, db onerow.DB, id ID) (_ onerow.Result[T], err error) {
+	ctx, span := r.untyped.start(ctx, "repo.CancelDelete")
+	defer span.End(&err)
 	return answer[T](r.untyped.cancelDelete(ctx, db, id))
 }
 

@@ -53,7 +53,9 @@ func RequestID(id string) CreateOption { return func(o *createOptions) { o.reque
 // has no room.
 //
 // Atomic: row, quota mark and request record.
-func (r *Of[T, ID, Owner]) Create(ctx context.Context, db onerow.DB, row T, opts ...CreateOption) (onerow.Result[T], error) {
+func (r *Of[T, ID, Owner]) Create(ctx context.Context, db onerow.DB, row T, opts ...CreateOption) (_ onerow.Result[T], err error) {
+	ctx, span := r.untyped.start(ctx, "repo.Create")
+	defer span.End(&err)
 	return answer[T](r.untyped.create(ctx, db, reflect.ValueOf(&row).Elem(), opts))
 }
 

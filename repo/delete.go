@@ -49,7 +49,9 @@ type Deleted[T any] struct {
 // Errors: [ErrUnsupported] for a grace period or a trash without an archive table; [ErrIDReused] where both
 // tables have a row of this id, for what is below the one cannot be told from what is below the other;
 // [onerow.ErrOutcomeUnknown], after which it may simply be called again.
-func (r *Of[T, ID, Owner]) Delete(ctx context.Context, db onerow.DB, id ID, opts ...DeleteOption) (Deleted[T], error) {
+func (r *Of[T, ID, Owner]) Delete(ctx context.Context, db onerow.DB, id ID, opts ...DeleteOption) (_ Deleted[T], err error) {
+	ctx, span := r.untyped.start(ctx, "repo.Delete")
+	defer span.End(&err)
 	res, err := r.untyped.delete(ctx, db, id, opts)
 	row, err := answer[T](res, err)
 	return Deleted[T]{Result: row, JobID: res.jobID, DeletionID: res.deletionID}, err

@@ -25,7 +25,9 @@ import (
 // [ErrConflict] for another unique index of the application's; [ErrNotActive]; [onerow.ErrNotFound];
 // [ErrParentNotFound] where a further parent that it writes is not there. In a joined transaction the row is
 // locked when it is read.
-func (r *Of[T, ID, Owner]) Update(ctx context.Context, db onerow.DB, id ID, change func(row *T) error) (onerow.Result[T], error) {
+func (r *Of[T, ID, Owner]) Update(ctx context.Context, db onerow.DB, id ID, change func(row *T) error) (_ onerow.Result[T], err error) {
+	ctx, span := r.untyped.start(ctx, "repo.Update")
+	defer span.End(&err)
 	return answer[T](r.untyped.update(ctx, db, id, onRow(change)))
 }
 
@@ -167,7 +169,9 @@ func (r *untyped) notActive(ctx context.Context, tx *onerow.Tx, id any) error {
 //
 // Atomic: the one guarded UPDATE. After an unanswered COMMIT it returns
 // [onerow.ErrOutcomeUnknown] and may simply be called again.
-func (r *Of[T, ID, Owner]) Rename(ctx context.Context, db onerow.DB, id ID, name string) (onerow.Result[T], error) {
+func (r *Of[T, ID, Owner]) Rename(ctx context.Context, db onerow.DB, id ID, name string) (_ onerow.Result[T], err error) {
+	ctx, span := r.untyped.start(ctx, "repo.Rename")
+	defer span.End(&err)
 	return answer[T](r.untyped.rename(ctx, db, id, name))
 }
 

@@ -13,7 +13,9 @@ import (
 // deletion in its grace period is not found. Both tables are asked in one statement, so a row that moves
 // between them is not missed; an empty answer is asked again before it counts. Statements: 1; 3 for a row
 // that is not there.
-func (r *Of[T, ID, Owner]) Get(ctx context.Context, db onerow.DB, id ID) (T, error) {
+func (r *Of[T, ID, Owner]) Get(ctx context.Context, db onerow.DB, id ID) (_ T, err error) {
+	ctx, span := r.untyped.start(ctx, "repo.Get")
+	defer span.End(&err)
 	row, err := r.untyped.get(ctx, db, id)
 	return rowOf[T](row), err
 }
@@ -46,7 +48,9 @@ func (r *untyped) getEither(ctx context.Context, db onerow.DB, lock string, id a
 // Find returns the owner's active row with this name in any spelling that has the same name key: letter case
 // and white space make no difference, and for file names neither extension nor pixel density.
 // [onerow.ErrNotFound] otherwise. One statement, over the unique index.
-func (r *Of[T, ID, Owner]) Find(ctx context.Context, db onerow.DB, owner Owner, name string) (T, error) {
+func (r *Of[T, ID, Owner]) Find(ctx context.Context, db onerow.DB, owner Owner, name string) (_ T, err error) {
+	ctx, span := r.untyped.start(ctx, "repo.Find")
+	defer span.End(&err)
 	row, err := r.untyped.find(ctx, db, owner, name)
 	return rowOf[T](row), err
 }

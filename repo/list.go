@@ -82,7 +82,9 @@ const (
 // One statement. A list that is not just by the id, ascending, of one state, names its index to MariaDB:
 // where the database has it under another name than the plan's DDL that is one more, and MariaDB before 11
 // may then read all that is before the page.
-func (r *Of[T, ID, Owner]) List(ctx context.Context, db onerow.DB, owner Owner, o PageOptions) (Page[T], error) {
+func (r *Of[T, ID, Owner]) List(ctx context.Context, db onerow.DB, owner Owner, o PageOptions) (_ Page[T], err error) {
+	ctx, span := r.untyped.start(ctx, "repo.List")
+	defer span.End(&err)
 	return pageOf[T](r.untyped.list(ctx, db, owner, o))
 }
 
@@ -155,7 +157,9 @@ func (r *untyped) readPage(ctx context.Context, db onerow.DB, l *listing, after 
 // the middle of what the key leaves out (white space, a file's extension) finds what begins with the rest. A
 // page continues behind the last name (keyset). Archived rows are [ErrUnsupported]: several may have one name
 // there. One statement, over the unique index (owner, name key); see List for MariaDB.
-func (r *Of[T, ID, Owner]) ListByName(ctx context.Context, db onerow.DB, owner Owner, prefix string, o PageOptions) (Page[T], error) {
+func (r *Of[T, ID, Owner]) ListByName(ctx context.Context, db onerow.DB, owner Owner, prefix string, o PageOptions) (_ Page[T], err error) {
+	ctx, span := r.untyped.start(ctx, "repo.ListByName")
+	defer span.End(&err)
 	return pageOf[T](r.untyped.listByName(ctx, db, owner, prefix, o))
 }
 

@@ -51,7 +51,9 @@ var ErrBeingDeleted error = parentError{answers.New(409, "it is being deleted", 
 //
 // Atomic: the move, the new name and both quota marks. A taken name costs a ROLLBACK, a look-up and a
 // second try, and so does every further conflict.
-func (r *Of[T, ID, Owner]) Move(ctx context.Context, db onerow.DB, id ID, to func(row *T) error) (onerow.Result[T], error) {
+func (r *Of[T, ID, Owner]) Move(ctx context.Context, db onerow.DB, id ID, to func(row *T) error) (_ onerow.Result[T], err error) {
+	ctx, span := r.untyped.start(ctx, "repo.Move")
+	defer span.End(&err)
 	return answer[T](r.untyped.move(ctx, db, id, onRow(to)))
 }
 

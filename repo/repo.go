@@ -3,12 +3,14 @@ package repo
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"reflect"
 	"slices"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/packet"
+	"github.com/onerow/onerow/internal/trace"
 	"github.com/onerow/onerow/limit"
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/schema"
@@ -197,4 +199,9 @@ func copyOf(row reflect.Value) reflect.Value {
 	c := reflect.New(row.Type()).Elem()
 	c.Set(row)
 	return c
+}
+
+// start begins the span of a verb.
+func (r *untyped) start(ctx context.Context, verb string) (context.Context, trace.Span) {
+	return trace.Start(ctx, verb, slog.String("onerow.resource", r.res.Name))
 }

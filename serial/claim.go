@@ -6,11 +6,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/internal/packet"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // sqlInsertClaim decides, except where the claim and its COMMIT are one packet (sqlInsertRange): of two calls
@@ -56,7 +58,9 @@ func (s *Series) Claim(ctx context.Context, db onerow.DB, key string, amount int
 //	INSERT INTO invoice (no, about) VALUES (LAST_INSERT_ID(), ?)
 //
 // On a pool of [pool.Open] all of it is one packet, and the series is held for no round trip.
-func (s *Series) ClaimWith(ctx context.Context, db onerow.DB, key string, amount int64, use ...onerow.Stmt) (onerow.Result[Claim], error) {
+func (s *Series) ClaimWith(ctx context.Context, db onerow.DB, key string, amount int64, use ...onerow.Stmt) (_ onerow.Result[Claim], err error) {
+	ctx, span := trace.Start(ctx, "serial.Claim", slog.String("onerow.series", s.name))
+	defer span.End(&err)
 	var res onerow.Result[Claim]
 	if err := s.checkKey(key); err != nil {
 		return res, err
@@ -66,7 +70,7 @@ func (s *Series) ClaimWith(ctx context.Context, db onerow.DB, key string, amount
 	}
 	c := &call{s: s, key: key, amount: amount, use: use, onePacket: true}
 	rand.Read(c.token[:]) // never an error
-	err := onerow.InIdempotentTx(ctx, db, c.run)
+	err = onerow.InIdempotentTx(ctx, db, c.run)
 	if c.wasPacket && err != nil && !onerow.Retryable(err) && !errors.Is(err, onerow.ErrOutcomeUnknown) {
 		c.onePacket, c.taken = false, mysqlerr.Classify(err) == mysqlerr.Duplicate // one by one they find out why
 		err = packet.KeepUnknown(ctx, err, onerow.InIdempotentTx(ctx, db, c.run))

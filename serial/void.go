@@ -5,10 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"unicode/utf8"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/dbtext"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // sqlVoid: by the primary key; it waits for a claim of this key that has not ended yet. The
@@ -24,7 +26,9 @@ const sqlVoid = `UPDATE onerow_serial_claim SET voided_at = UTC_TIMESTAMP(6), vo
 //
 // Two statements, four when the claim is committed between them; on a pool BEGIN and COMMIT besides. When the
 // answer to COMMIT is lost the error is [onerow.ErrOutcomeUnknown]; call again.
-func (s *Series) Void(ctx context.Context, db onerow.DB, key, reason string) (onerow.Result[Claim], error) {
+func (s *Series) Void(ctx context.Context, db onerow.DB, key, reason string) (_ onerow.Result[Claim], err error) {
+	ctx, span := trace.Start(ctx, "serial.Void", slog.String("onerow.series", s.name))
+	defer span.End(&err)
 	var res onerow.Result[Claim]
 	if err := s.checkKey(key); err != nil {
 		return res, err
@@ -32,7 +36,7 @@ func (s *Series) Void(ctx context.Context, db onerow.DB, key, reason string) (on
 	if len(reason) > maxReason || !utf8.ValidString(reason) {
 		return res, fmt.Errorf("%w: the reason why claim %q of series %q is voided has %d bytes; give UTF-8 of at most %d", ErrInvalidArgument, key, s.name, len(reason), maxReason)
 	}
-	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		for range 2 {
 			n, err := onerow.Affected(ctx, tx, sqlVoid, dbtext.Arg(reason), s.name, key)
 			if err != nil {

@@ -35,6 +35,8 @@ type Claimed struct {
 	From  string        // where its deletion is from, see [Deletion].From; "" where that was not logged
 	Had   int64         // its id before it was renumbered, which a finished job has; else 0
 	Begun bool          // the worker has started it: released, it is due at once, not since its old time
+	// Traceparent is that of the request that asked for the deletion; "" where it was not traced.
+	Traceparent string
 }
 
 // sqlDue reads, for one resource, the head of its part of the index due (resource, due_at, state), in the
@@ -85,6 +87,7 @@ WHERE due_at <= UTC_TIMESTAMP(6) AND id IN `
 const sqlWon = `SELECT id, resource, resource_id, deletion_id, token, failures,
   EXISTS (SELECT 1 FROM onerow_job_archive AS a WHERE a.id = onerow_job.id),
   COALESCE((SELECT d.deleted_from FROM onerow_deletion AS d WHERE d.id = onerow_job.deletion_id), ''),
+  COALESCE((SELECT d.traceparent FROM onerow_deletion AS d WHERE d.id = onerow_job.deletion_id), ''),
   COALESCE((SELECT p.fingerprint FROM onerow_job_plan AS p WHERE p.job_id = onerow_job.id), '') FROM onerow_job WHERE worker = ? AND state = 'running' AND id IN `
 
 // Take claims up to size jobs that nobody holds, in the order of Due, and keeps them from others for the time
@@ -104,7 +107,7 @@ func (c *Claim) Take(ctx context.Context, db onerow.DB, worker string, lease tim
 	err := onerow.Query(ctx, db, sqlWon+in(ids), []any{c.value}, func(rows *sql.Rows) error {
 		job := Claimed{Job: Job{State: Running, Worker: worker}, Lease: lease}
 		var twin bool
-		err := rows.Scan(&job.ID, &job.Resource, &job.ResourceID, &job.DeletionID, &job.Token, &job.Failures, &twin, &job.From, &job.Plan)
+		err := rows.Scan(&job.ID, &job.Resource, &job.ResourceID, &job.DeletionID, &job.Token, &job.Failures, &twin, &job.From, &job.Traceparent, &job.Plan)
 		if c.Jobs = append(c.Jobs, job); twin {
 			twins = append(twins, job.ID)
 		}

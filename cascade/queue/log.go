@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // Log writes the audit row of a deletion and returns its id, which goes into
@@ -28,8 +29,8 @@ func Log(ctx context.Context, db onerow.DB, d Deletion) (deletionID int64, err e
 
 // sqlLog appends; it waits for nobody.
 const (
-	sqlLog    = `INSERT INTO onerow_deletion (resource, resource_id, owner, deleted_from, grace_us, requested_at) VALUES `
-	sqlLogRow = `(?, ?, ?, ?, ?, UTC_TIMESTAMP(6))`
+	sqlLog    = `INSERT INTO onerow_deletion (resource, resource_id, owner, deleted_from, grace_us, requested_at, traceparent) VALUES `
+	sqlLogRow = `(?, ?, ?, ?, ?, UTC_TIMESTAMP(6), ?)`
 )
 
 // logAll logs those of the deletions that are not logged yet, and returns the first one's id and how many
@@ -37,6 +38,7 @@ const (
 func logAll(ctx context.Context, db onerow.DB, deletions []Deletion) (first int64, count int, err error) {
 	var rows []string
 	var args []any
+	parent := trace.Parent(ctx)
 	for _, d := range deletions {
 		if d.ID != 0 {
 			continue
@@ -46,7 +48,7 @@ func logAll(ctx context.Context, db onerow.DB, deletions []Deletion) (first int6
 			owner = []byte(d.Owner)
 		}
 		rows = append(rows, sqlLogRow)
-		args = append(args, d.Resource, []byte(d.ResourceID), owner, d.From, d.Grace.Microseconds())
+		args = append(args, d.Resource, []byte(d.ResourceID), owner, d.From, d.Grace.Microseconds(), parent)
 	}
 	if len(rows) == 0 {
 		return 0, 0, nil

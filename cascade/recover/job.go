@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"log/slog"
 
 	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/internal/trace"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 )
@@ -24,7 +26,9 @@ import (
 // nothing whose row above it was.
 //
 // Atomic are the batches, and the return of the row with its quota mark.
-func Job(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64, o Options) (repo.Restored, Progress, error) {
+func Job(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64, o Options) (_ repo.Restored, _ Progress, err error) {
+	ctx, span := trace.Start(ctx, "recover.Job", slog.Int64("onerow.job", jobID))
+	defer span.End(&err)
 	p, err := Rows(ctx, db, plan, jobID, o)
 	if err != nil || o.DryRun {
 		return repo.Restored{}, p, err

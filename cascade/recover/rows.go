@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 
 	"github.com/onerow/onerow"
@@ -14,6 +15,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/trash"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/answers"
+	"github.com/onerow/onerow/internal/trace"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -91,7 +93,9 @@ const defaultBatch = 1000
 // rows above are not back, 1 for each edge to them, 2 where their copies are gone; as many where rows of a
 // table are not back of which references were cut. At the end 1, and 1 for each table of the root that is not
 // back, and 1 more. A dry run sends 1 for those of the beginning and for the batches.
-func Rows(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64, o Options) (Progress, error) {
+func Rows(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64, o Options) (_ Progress, err error) {
+	ctx, span := trace.Start(ctx, "recover.Rows", slog.Int64("onerow.job", jobID))
+	defer span.End(&err)
 	r := restoring{p: Progress{JobID: jobID}}
 	if err := plan.Check(); err != nil {
 		return r.p, err
@@ -100,7 +104,6 @@ func Rows(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64, o Opti
 	if o.DryRun {
 		begin = r.total
 	}
-	var err error
 	if r.graph, err = graph.Read(ctx, db, plan); err == nil {
 		err = begin(ctx, db)
 	}
@@ -157,12 +160,17 @@ func (r *restoring) batches(ctx context.Context, db *sql.DB, o Options) error {
 	size := cmp.Or(max(o.Batch, 0), defaultBatch)
 	for before := int64(math.MaxInt64); before > 0; {
 		var out restore.Outcome
-		err := onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+		traced, span := trace.Start(ctx, "recover.batch", slog.Int64("onerow.job", r.p.JobID))
+		err := onerow.InIdempotentTx(traced, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 			if err = r.fence(ctx, tx); err == nil {
 				out, err = restore.Batch(ctx, tx, r.graph, r.job, before, size)
 			}
 			return err
 		})
+		if span.On() {
+			span.Set(slog.Int64("onerow.rows", out.Rows))
+		}
+		span.End(&err)
 		if err != nil {
 			return err
 		}

@@ -2,9 +2,12 @@ package httpkey
 
 import (
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/http"
 	"strconv"
+
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // Response is what is stored for a key, the result that an operator gives to keyadmin.Operator.Complete
@@ -64,6 +67,7 @@ func (m *Middleware) replay(w http.ResponseWriter, r *http.Request, s Response) 
 		}
 	}
 	a.header.Set(HeaderReplayed, "true")
+	trace.Of(r.Context()).Set(slog.Bool("onerow.replayed", true))
 	m.send(w, r, a)
 }
 
@@ -75,6 +79,7 @@ func (m *Middleware) send(w http.ResponseWriter, r *http.Request, a answer) {
 	if hasBody(a.status) {
 		h.Set("Content-Length", strconv.Itoa(len(a.body)))
 	}
+	trace.Of(r.Context()).Set(slog.Int("http.response.status_code", a.status))
 	w.WriteHeader(a.status)
 	if !hasBody(a.status) || len(a.body) == 0 {
 		return

@@ -12,6 +12,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // ErrInvalidConfig means that a configuration is invalid; the message says what to change.
@@ -105,7 +106,7 @@ func New(db onerow.DB, keys *idempotency.Keys, cfg Config) (*Middleware, error) 
 	if cfg.Lease != 0 && cfg.Lease < cfg.Timeout {
 		return nil, fmt.Errorf("%w: the lease of %s ends before the handler has to, after %s", ErrInvalidConfig, cfg.Lease, cfg.Timeout)
 	}
-	cfg.Log = cmp.Or(cfg.Log, slog.Default())
+	cfg.Log = trace.Log(cmp.Or(cfg.Log, slog.Default()))
 	m := &Middleware{db: db, keys: keys, cfg: cfg, stored: map[string]bool{}, gates: gates{open: map[idempotency.Key]*gate{}}}
 	for _, name := range slices.Concat(alwaysStored, cfg.Headers) {
 		canonical := http.CanonicalHeaderKey(strings.TrimSpace(name))

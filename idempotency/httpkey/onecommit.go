@@ -26,7 +26,12 @@ var (
 // the same transaction, and nothing is stored. Statements: 4, 5 for a 4xx after Tx, and the handler's.
 func (m *Middleware) OneCommit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if q := m.take(w, r, next); q != nil && m.read(w, q) {
+		q := m.take(w, r, next)
+		if q == nil {
+			return
+		}
+		defer q.trace("httpkey.OneCommit")()
+		if m.read(w, q) {
 			m.oneCommit(w, q)
 		}
 	})

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/internal/errtext"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 type request struct {
@@ -22,6 +24,15 @@ type request struct {
 
 // hasKey says whether the request has one; a request that is read has none only where that is allowed.
 func (q *request) hasKey() bool { return q.key.ID != "" }
+
+// trace begins the request's span: its context is the request's from then on.
+func (q *request) trace(name string) (end func()) {
+	ctx, span := trace.Start(q.Context(), name, slog.String("onerow.operation", q.key.Operation))
+	if span.On() {
+		q.Request = q.WithContext(ctx)
+	}
+	return func() { span.End(new(error)) }
+}
 
 // take decides about a request from its method, route and headers. It is nil where that was all: the request
 // was none of the middleware's business, or was refused.

@@ -19,10 +19,13 @@ var errPanicked = errors.New("the handler panicked; whether the work was done is
 func (m *Middleware) TwoStep(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		q := m.take(w, r, next)
+		if q == nil {
+			return
+		}
+		defer q.trace("httpkey.TwoStep")()
 		switch {
-		case q == nil:
 		case !q.hasKey():
-			next.ServeHTTP(w, r)
+			next.ServeHTTP(w, q.Request)
 		case m.read(w, q):
 			m.twoStep(w, q)
 		}

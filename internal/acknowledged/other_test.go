@@ -8,7 +8,11 @@ package acknowledged_test
 // query, statement, condition, expression, SQL and the like are in no list without their type.
 var notSQL = map[string]map[string]string{
 	"onerow": {
-		"key": "encoded",
+		"key":   "encoded",
+		"trace": "name parent traceparent",
+	},
+	"oteltrace": {
+		"trace": "name parent traceparent",
 	},
 	"cascade": {
 		"name": "Name names Deleted Detached ParkedIn Retained",
@@ -41,6 +45,7 @@ var notSQL = map[string]map[string]string{
 		"word":   "State state",
 		"why":    "reason why",
 		"answer": "Action Actor Detached Error From Key LastError Owner Plan Reason Table Tables",
+		"trace":  "Traceparent",
 	},
 	"cascade/recover": {
 		"answer": "Column Resource ResourceID RootMissing Table Why",
@@ -66,6 +71,7 @@ var notSQL = map[string]map[string]string{
 		"word":   "event gauge",
 		"body":   "data",
 		"answer": "Error Holder Status",
+		"trace":  "Traceparent",
 	},
 	"idempotency/httpkey": {
 		"request": "Fingerprint Headers Route Tenant h",

@@ -49,7 +49,7 @@ CREATE TABLE IF NOT EXISTS onerow_quota_owner (
 -- ==== Deletions and their jobs ====
 
 -- The audit of intent: one row per deletion that somebody asked for. No unique key on purpose: a retried
--- delete may log twice.
+-- delete may log twice. traceparent is the W3C traceparent of who asked, for the spans of its job.
 CREATE TABLE IF NOT EXISTS onerow_deletion (
   id           BIGINT         NOT NULL AUTO_INCREMENT,
   resource     VARBINARY(64)  NOT NULL,
@@ -58,6 +58,7 @@ CREATE TABLE IF NOT EXISTS onerow_deletion (
   deleted_from VARBINARY(8)   NOT NULL,
   grace_us     BIGINT         NOT NULL,
   requested_at DATETIME(6)    NOT NULL,
+  traceparent  VARBINARY(128) NULL,
   PRIMARY KEY (id),
   KEY resource (resource, resource_id)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
@@ -124,7 +125,8 @@ CREATE TABLE IF NOT EXISTS onerow_job_count (
 -- microseconds and grows by one with each claim, so it does not go back when the row was purged and made
 -- again. version grows with every write, so that a conditional write always changes the row. call_token is
 -- new for every call, so that a call that got no answer can tell its own row from another's. expires_at NULL:
--- the key is never reusable.
+-- the key is never reusable. traceparent is the W3C traceparent of the claim, for the spans of replays and
+-- take-overs.
 CREATE TABLE IF NOT EXISTS onerow_key (
   tenant              VARBINARY(255) NOT NULL,
   operation           VARBINARY(255) NOT NULL,
@@ -146,6 +148,7 @@ CREATE TABLE IF NOT EXISTS onerow_key (
   is_reference        TINYINT        NOT NULL DEFAULT 0,
   result              MEDIUMBLOB     NULL,
   error               TEXT           NULL,
+  traceparent         VARBINARY(128) NULL,
   PRIMARY KEY (tenant, operation, idem_key),
   KEY state (status, attention, expected_completion),
   KEY expires_at (expires_at)
