@@ -89,9 +89,14 @@ func (g *ghost) same(a, b string) string {
 	return strings.Join(all, " AND ")
 }
 
-// fill copies chunk after chunk. Rows that change behind it are for the triggers, or for catchUp.
+// fill copies chunk after chunk, of which there are a hundred at most, lest the offsets take all the time.
+// Rows that change behind it are for the triggers, or for catchUp.
 func (g *ghost) fill(ctx context.Context) error {
-	columns, key, size := ident.Quotes(g.shared...), ident.Quotes(g.key...), 40+g.r.IntN(200)
+	var rows int
+	if err := g.admin.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+ident.Quote(g.table)).Scan(&rows); err != nil {
+		return err //nolint:wrapcheck // it is looked at
+	}
+	columns, key, size := ident.Quotes(g.shared...), ident.Quotes(g.key...), max(40+g.r.IntN(200), rows/50)
 	for at := 0; ; at += size / 2 { // chunks overlap, for rows go meanwhile
 		var n int64
 		err := g.patient(ctx, func() error {
