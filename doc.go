@@ -14,6 +14,7 @@
 //   - serial: ranges of serial numbers without gaps
 //   - schema: the tables, declared once as data; DDL and Verify come from there
 //   - migrations: the toolkit's own tables
+//   - oteltrace: spans of all of these for OpenTelemetry, see [Tracer]
 //   - crashtest: fails a workflow at every statement, for your tests as well
 //
 // # What a transaction promises here

@@ -170,6 +170,9 @@ func (s Shown) print(a *shell.App) error {
 		if !e.LeaseUntil.IsZero() {
 			lines = append(lines, []string{"leased until", output.Moment(e.LeaseUntil) + " UTC"})
 		}
+		if e.Traceparent != "" {
+			lines = append(lines, []string{"trace", output.Printable(e.Traceparent)})
+		}
 		if !e.CompletedAt.IsZero() {
 			lines = append(lines, []string{"ended", output.Moment(e.CompletedAt) + " UTC"})
 		}
