@@ -45,6 +45,7 @@ type site struct {
 	group  bool // a member of a MySQL replication group
 	others servers
 	facts  []fact
+	notes  int // ids of prove_note that were given
 }
 
 // admins are the settings of sessions in which nothing is judged: whatever the server's defaults, what they
