@@ -13,7 +13,9 @@ PKG ?= ./...
 RUN ?=
 # The modules whose tests run: the libraries and the command, what only proves, the examples. PKG is below one of them:
 # make test MODULES=proof PKG=./soak/...
-MODULES ?= $(if $(filter ./...,$(PKG)),. proof examples examples/layers site,.)
+MODULES ?= $(if $(filter ./...,$(PKG)),. proof proof/deploy examples examples/layers site,.)
+# All there are, which make lint reads.
+ALL_MODULES := . proof proof/deploy examples examples/layers bench site cookbook
 # The packages whose tests run that explore nothing; OTHERS="$(LIBRARIES)" leaves out commands, examples and what only proves.
 OTHERS ?= $(PKG)
 LIBRARIES := . ./repo ./cascade ./cascade/queue ./cascade/inspect ./cascade/admin ./cascade/recover ./cascade/page ./cascade/prommetrics \
@@ -158,7 +160,7 @@ nightly: ## what takes hours: explorations at each level on each engine, planted
 NEXT_GO := go1.27.0
 print-next-go:
 	@echo $(NEXT_GO)
-# All of it is make next-go NEXT_MODULES="proof bench site cookbook", which is make nightly's.
+# All of it is make next-go NEXT_MODULES="proof proof/deploy examples/layers bench site cookbook", which is make nightly's.
 NEXT_MODULES ?= . examples
 next-go: ## vet modules with the next Go, which compiles them, and build them
 	for module in $(NEXT_MODULES); do GOTOOLCHAIN=$(NEXT_GO) go vet -C $$module ./... && GOTOOLCHAIN=$(NEXT_GO) go build -C $$module -o /dev/null ./...; done
@@ -170,8 +172,8 @@ lint: ## gofmt, comments of at most 110 columns, and golangci-lint, the version 
 	  -e 'if ($$l =~ m{^ *//( |   - |     )\S} && length($$l) > 111) { print STDERR "$$ARGV:$$.: a comment of more than 110 columns\n"; $$bad = 1 }' \
 	  -e 'close ARGV if eof; END { exit($$bad ? 1 : 0) }'
 	@cd .github && go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 workflows/*.yml
-	@for module in . proof examples examples/layers bench site cookbook; do go mod tidy -C $$module -diff; done
-	@lint=$$(scripts/get-lint); for module in . proof examples examples/layers bench site cookbook; do (cd $$module; "$$lint" run ./...); done
+	@for module in $(ALL_MODULES); do go mod tidy -C $$module -diff; done
+	@lint=$$(scripts/get-lint); for module in $(ALL_MODULES); do (cd $$module; "$$lint" run --build-tags cluster,prove ./...); done
 
 fuzz: server withserver ## each fuzz target for FUZZTIME (15s)
 	@$(BIN)/withserver -- scripts/fuzz-all $(FUZZTIME)

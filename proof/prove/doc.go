@@ -1,9 +1,11 @@
 // Prove tells an operator which promises of onerow hold on a server of his own: a cloud's, a cluster's, one
 // with settings that nobody remembers.
 //
-//	go run -C proof ./prove -dsn 'user:password@tcp(db.example:3306)/'
-//	go run -C proof ./prove -grants -dsn …     the GRANT statements that it needs, and nothing else
-//	go run -C proof ./prove -list              what is tried, and which row of docs/GUARANTEES.md it is of
+//	onerow-prove -dsn 'user:password@tcp(db.example:3306)/'
+//	onerow-prove -grants -dsn …     the GRANT statements that it needs, and nothing else
+//	onerow-prove -list              what is tried, and which row of docs/GUARANTEES.md it is of
+//
+// It is a binary of each release, and in a clone go run -C proof ./prove.
 //
 // It tries promises by what the server does. A setting alone convicts nobody: pool.Check says what it thinks
 // of the settings, and the other checks hold it to account.

@@ -1,5 +1,3 @@
-//go:build prove
-
 package main
 
 import (
@@ -162,35 +160,6 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// TestGrants: with what -grants prints all is tried, and without PROCESS it is said what is not.
-func TestGrants(t *testing.T) {
-	server := dbtest.Server(t)
-	db := admin(t, server)
-	const name = "prove_few"
-	dbtest.Exec(t, db, "CREATE USER "+name+"@'%' IDENTIFIED BY 'few'")
-	defer dbtest.Exec(t, db, "DROP USER "+name+"@'%'")
-	dsn := name + ":few@tcp(" + server.Config("").Addr + ")/"
-	_, printed := program(t, "-dsn", dsn, "-grants")
-	statements := regexp.MustCompile(`(?m)^GRANT .*`).FindAllString(printed, -1)
-	if len(statements) != 3 {
-		t.Fatal(printed)
-	}
-	dbtest.Exec(t, db, statements[0])
-	_, rep, _ := prove(t, options{dsn: dsn, only: "race-create,one-request"})
-	if a, b := rep.of("one-request"), rep.of("race-create"); a.Verdict != holds || b.Verdict != untried || !strings.Contains(b.Seen, "a right is missing: PROCESS") || rep.Exit != exitNoRun {
-		t.Errorf("%+v", rep)
-	}
-	for _, statement := range statements[1:] {
-		dbtest.Exec(t, db, statement)
-	}
-	code, rep, _ := prove(t, options{dsn: dsn})
-	for _, r := range rep.Results {
-		if r.Verdict != holds && r.Verdict != left || code != exitHolds {
-			t.Errorf("%+v", r)
-		}
-	}
-}
-
 // TestPromises: each check is of a row of the page, in its words, and its name is its own.
 func TestPromises(t *testing.T) {
 	t.Chdir(".") // and back at the end
@@ -216,10 +185,13 @@ func TestPromises(t *testing.T) {
 // TestUsage: -h tells each flag, and -list each check.
 func TestUsage(t *testing.T) {
 	code, said := program(t, "-h")
-	for _, flag := range []string{"dsn", "node", "replica", "short", "only", "json", "keep", "list", "grants", "drop"} {
+	for _, flag := range []string{"dsn", "node", "replica", "short", "only", "json", "keep", "list", "grants", "drop", "version"} {
 		if code != exitHolds || !strings.Contains(said, "\n  -"+flag+" ") {
 			t.Errorf("exit code %d, and no -%s: %s", code, flag, said)
 		}
+	}
+	if code, said := program(t, "-version"); code != exitHolds || said != "onerow-prove "+version+"\n" {
+		t.Errorf("exit code %d: %s", code, said)
 	}
 	code, said = program(t, "-list")
 	for _, c := range checks() {

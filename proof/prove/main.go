@@ -18,6 +18,9 @@ import (
 	"github.com/onerow/onerow/internal/devdb"
 )
 
+// version is set by the linker, as scripts/release does.
+var version = "(built from source)"
+
 // The exit codes.
 const (
 	exitHolds = 0
@@ -31,6 +34,7 @@ type options struct {
 	only, drop         string
 	short, json, keep  bool
 	list, grants       bool
+	version            bool
 
 	// spoil are statements that are run when the tables are there, to break them. Tests plant with them what
 	// no setting of a server does.
@@ -41,9 +45,12 @@ type options struct {
 	made func(name string)
 }
 
-const usage = `prove tells which promises of onerow hold on your own server.
+const usage = `onerow-prove tells which promises of onerow hold on your own server.
 
-  go run -C proof ./prove -dsn 'user:password@tcp(db.example:3306)/'
+  onerow-prove -dsn 'user:password@tcp(db.example:3306)/'
+
+It is a program of each release; in a clone of onerow it is
+go run -C proof ./prove.
 
 It makes a database of its own, works only in it and drops it at the end. It
 loads the server a little, for a minute with -short, else for up to ten.
@@ -60,6 +67,7 @@ loads the server a little, for a minute with -short, else for up to ten.
   -list         print the checks and their promises, and try nothing
   -grants       print the GRANT statements that it needs, and try nothing
   -drop NAME    drop the database that a run has left, if it has the mark
+  -version      the version of onerow, and nothing else
 
 Exit code 0: all that was tried holds. 1: some promise does not. 2: it could not
 run, or a check could not be tried.
@@ -109,6 +117,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	set.BoolVar(&o.keep, "keep", false, "")
 	set.BoolVar(&o.list, "list", false, "")
 	set.BoolVar(&o.grants, "grants", false, "")
+	set.BoolVar(&o.version, "version", false, "")
 	switch err := set.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		say(out, "%s", usage)
@@ -126,6 +135,10 @@ func parse(args []string, out io.Writer) (options, error) {
 // run does what the options say. An error is one sentence: it could not run.
 func run(ctx context.Context, o options, out, progress io.Writer) (code int, err error) {
 	_ = mysql.SetLogger(&mysql.NopLogger{}) //nolint:errcheck // it is one; connections are cut on purpose
+	if o.version {
+		say(out, "onerow-prove %s\n", version)
+		return exitHolds, nil
+	}
 	chosen := choose(checks(), o.only)
 	if len(chosen) == 0 {
 		return exitNoRun, fmt.Errorf("no check has a name like %q; -list prints them", o.only)

@@ -1,9 +1,6 @@
-//go:build prove
-
 package main
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"slices"
@@ -27,8 +24,8 @@ type planted struct {
 	spoil []string
 	// falls must be named, and holds must not.
 	falls, holds []string
-	// full is tried without -short.
-	full bool
+	// fact, if set, begins what is told of a write from an old snapshot.
+	fact string
 }
 
 const (
@@ -36,9 +33,9 @@ const (
 	myISAM      = "ALTER TABLE %s ENGINE=MyISAM"
 )
 
-// ownServer are plants of a server's settings, beside innodb_rollback_on_timeout, which is none that can be
-// changed while it runs.
-var ownServer = []planted{
+// eachPush are plants of a server's settings that each push tries. innodb_rollback_on_timeout can not be changed
+// while a server runs: all have it. innodb_snapshot_isolation breaks no promise, on or off, and is a fact.
+var eachPush = []planted{
 	{name: "innodb_rollback_on_timeout", falls: []string{"lock-wait"}, holds: []string{"lock-wait-opened"}},
 	{name: "autocommit=0 of the server", global: [][2]string{{"autocommit = 0", "autocommit = 1"}},
 		falls: []string{"settings", "autocommit"}, holds: []string{"settings-opened", "autocommit-opened"}},
@@ -46,6 +43,15 @@ var ownServer = []planted{
 		falls: []string{"settings", "dirty-reads"}, holds: []string{"settings-opened", "dirty-reads-opened"}},
 	{name: "READ UNCOMMITTED", on: devdb.MariaDB, global: [][2]string{{"tx_isolation = 'READ-UNCOMMITTED'", "tx_isolation = 'REPEATABLE-READ'"}},
 		falls: []string{"settings", "dirty-reads"}, holds: []string{"settings-opened", "dirty-reads-opened"}},
+	{name: "snapshot isolation", on: devdb.MariaDB, global: [][2]string{{"innodb_snapshot_isolation = ON", "innodb_snapshot_isolation = DEFAULT"}},
+		holds: []string{"updates-count"}, fact: "is refused"},
+	{name: "no snapshot isolation", on: devdb.MariaDB, global: [][2]string{{"innodb_snapshot_isolation = OFF", "innodb_snapshot_isolation = DEFAULT"}},
+		holds: []string{"updates-count"}, fact: "is let through"},
+	{name: "no snapshot isolation", on: devdb.MySQL, holds: []string{"updates-count"}, fact: "is let through"}, // it has none
+}
+
+// ownServer are more of them.
+var ownServer = []planted{
 	{name: "no deadlock detection", global: [][2]string{{"innodb_deadlock_detect = OFF", "innodb_deadlock_detect = ON"}}, falls: []string{"deadlock"}},
 	{name: "binlog_format STATEMENT", global: [][2]string{{"binlog_format = 'STATEMENT'", "binlog_format = 'ROW'"}}, falls: []string{"settings-opened"}},
 	{name: "another engine", on: devdb.MariaDB, global: [][2]string{{"sql_mode = 'STRICT_TRANS_TABLES'", defaultMode}, {"enforce_storage_engine = 'Aria'", "enforce_storage_engine = NULL"}},
@@ -82,16 +88,16 @@ var anyServer = []planted{
 		"CREATE VIEW prove_log AS SELECT what FROM log_below WHERE what NOT IN ('plain', 'opened')",
 		"CREATE VIEW prove_note AS SELECT id, text FROM note_below WHERE id < 0",
 	}, falls: []string{"autocommit", "autocommit-opened", "second-session"}},
-	{name: "counts without transactions", full: true, spoil: []string{fmt.Sprintf(myISAM, "onerow_job_count")}, falls: []string{"crash-cascade"}},
+	{name: "counts without transactions", spoil: []string{fmt.Sprintf(myISAM, "onerow_job_count")}, falls: []string{"crash-cascade"}},
 }
 
-// elsewhere are the checks that TestNode and TestReplica see fall.
+// elsewhere are the checks that TestNode and the lagging replica of TestPlantedServer see fall.
 var elsewhere = []string{"node-reads", "node-reads-opened", "node-names", "node-clock", "replica-reads"}
 
 // TestEachFalls: no check that was never seen to fail.
 func TestEachFalls(t *testing.T) {
 	seen := slices.Clone(elsewhere)
-	for _, p := range append(ownServer, anyServer...) {
+	for _, p := range slices.Concat(eachPush, ownServer, anyServer) {
 		seen = append(seen, p.falls...)
 	}
 	for _, c := range checks() {
@@ -119,8 +125,15 @@ func (p planted) try(t *testing.T, server *devdb.Server) {
 		}()
 		o := options{dsn: plainDSN(server) + p.params, only: strings.Join(append(slices.Clone(p.falls), p.holds...), ","), spoil: p.spoil}
 		code, rep, _ := prove(t, o)
-		if code != exitFalls {
-			t.Errorf("exit code %d", code)
+		want := exitFalls
+		if len(p.falls) == 0 {
+			want = exitHolds
+		}
+		if code != want {
+			t.Errorf("exit code %d, want %d", code, want)
+		}
+		if p.fact != "" && (len(rep.Facts) != 1 || !strings.HasPrefix(rep.Facts[0].Is, p.fact)) {
+			t.Errorf("%+v, want that a write from an old snapshot %s", rep.Facts, p.fact)
 		}
 		for _, name := range p.falls {
 			if r := rep.of(name); r.Verdict != falls || r.Seen == "" || r.Fix == "" {
@@ -135,21 +148,19 @@ func (p planted) try(t *testing.T, server *devdb.Server) {
 	})
 }
 
-// TestPlanted: each database that breaks a promise is named.
-func TestPlanted(t *testing.T) {
-	for _, p := range anyServer {
-		if !p.full || !testing.Short() {
-			p.try(t, dbtest.Server(t))
-		}
-	}
-}
-
-// TestPlantedServer: so is each server.
+// TestPlantedServer: each server that breaks a promise is named by its setting's check, and one whose replica
+// lags by that of reads.
 func TestPlantedServer(t *testing.T) {
-	server := private(t, "--innodb-rollback-on-timeout=ON", "--log-bin=bin", "--server-id=1", "--binlog-format=ROW")
-	for _, p := range ownServer {
+	server := plantedServer(t)
+	for _, p := range eachPush {
 		p.try(t, server)
 	}
+	t.Run("no causal reads", func(t *testing.T) { lagging(t, server) })
+}
+
+// plantedServer has what can not be planted while a server runs, and a log that a replica can follow.
+func plantedServer(t *testing.T) *devdb.Server {
+	return private(t, "--innodb-rollback-on-timeout=ON", "--log-bin=bin", "--server-id=1", "--binlog-format=ROW")
 }
 
 func private(t *testing.T, args ...string) *devdb.Server {
@@ -166,66 +177,9 @@ func private(t *testing.T, args ...string) *devdb.Server {
 	return server
 }
 
-// TestSnapshot: what the server does with a write from an old snapshot is told as it is.
-func TestSnapshot(t *testing.T) {
-	server := dbtest.Server(t)
-	params := []string{""}
-	if server.Engine() == devdb.MariaDB {
-		params = []string{"?innodb_snapshot_isolation=OFF", "?innodb_snapshot_isolation=ON"}
-	}
-	for i, want := range []string{"is let through", "is refused"}[:len(params)] {
-		code, rep, _ := prove(t, options{dsn: plainDSN(server) + params[i], only: "updates-count"})
-		if code != exitHolds || len(rep.Facts) != 1 || !strings.HasPrefix(rep.Facts[0].Is, want) {
-			t.Errorf("exit code %d, %+v, want %s", code, rep.Facts, want)
-		}
-	}
-}
-
-// TestNode: a second server that has the same tables, and hears of nothing, is no node.
-func TestNode(t *testing.T) {
-	first, second := dbtest.Server(t), private(t)
-	o := options{dsn: plainDSN(first), node: plainDSN(second) + "?timestamp=1700000000", only: "node-clock"}
-	o.made = func(name string) { makeTwin(t, second, name) }
-	if code, rep, _ := prove(t, o); code != exitFalls || rep.of("node-clock").Verdict != falls {
-		t.Errorf("exit code %d, %+v", code, rep.Results)
-	}
-	o.node, o.only = plainDSN(second), "node-"
-	code, rep, _ := prove(t, o)
-	for _, name := range []string{"node-reads", "node-reads-opened", "node-names"} {
-		if r := rep.of(name); code != exitFalls || r.Verdict != falls {
-			t.Errorf("exit code %d, %+v", code, r)
-		}
-	}
-	if r := rep.of("node-clock"); r.Verdict != holds {
-		t.Errorf("%+v", r)
-	}
-	o.made, o.only = nil, "node-reads"
-	if code, rep, _ := prove(t, o); code != exitFalls || !strings.Contains(rep.of("node-reads").Seen, "is not on -node") {
-		t.Errorf("exit code %d, %+v", code, rep.Results)
-	}
-}
-
-// makeTwin makes the database of a run on another server.
-func makeTwin(t *testing.T, server *devdb.Server, name string) {
-	t.Helper()
-	if err := server.CreateDatabase(t.Context(), name); err != nil {
-		t.Fatal(err)
-	}
-	db, err := sql.Open("mysql", server.DSN(name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close() //nolint:errcheck // a test
-	if err := (&site{work: db}).makeTables(context.WithoutCancel(t.Context())); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// TestReplica: a replica that lags is named.
-func TestReplica(t *testing.T) {
-	flags := []string{"--log-bin=bin", "--binlog-format=ROW"}
-	first := private(t, append(flags, "--server-id=1")...)
-	second := private(t, append(flags, "--server-id=2", "--relay-log=relay")...)
+// lagging: a replica that applies a second late is named, though it still has the rows of the check before.
+func lagging(t *testing.T, first *devdb.Server) {
+	second := private(t, "--log-bin=bin", "--binlog-format=ROW", "--server-id=2", "--relay-log=relay")
 	host, port, _ := strings.Cut(first.Config("").Addr, ":")
 	follow := `CHANGE REPLICATION SOURCE TO SOURCE_HOST = '%s', SOURCE_PORT = %s, SOURCE_USER = 'replica', SOURCE_PASSWORD = 'replica', SOURCE_DELAY = 1, GET_SOURCE_PUBLIC_KEY = 1`
 	if first.Engine() == devdb.MariaDB {
@@ -254,6 +208,7 @@ func TestReplica(t *testing.T) {
 	from := fmt.Sprintf(", %[1]s_LOG_FILE = '%[2]s', %[1]s_LOG_POS = %[3]d", map[string]string{devdb.MySQL: "SOURCE", devdb.MariaDB: "MASTER"}[first.Engine()], file, position)
 	dbtest.Exec(t, to, fmt.Sprintf(follow, host, port)+from)
 	dbtest.Exec(t, to, `START REPLICA`)
+	defer dbtest.Exec(t, to, `STOP REPLICA`) // neither server ends as long as one waits for the other
 	code, rep, _ := prove(t, options{dsn: plainDSN(first), replica: plainDSN(second), only: "replica-reads,second-session"})
 	if r := rep.of("replica-reads"); code != exitFalls || r.Verdict != falls || !strings.Contains(r.Seen, "were not there") {
 		t.Errorf("exit code %d, %+v", code, r)

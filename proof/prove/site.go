@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -45,6 +44,7 @@ type site struct {
 	group  bool // a member of a MySQL replication group
 	others servers
 	facts  []fact
+	notes  int // ids of prove_note that were given
 }
 
 // admins are the settings of sessions in which nothing is judged: whatever the server's defaults, what they
@@ -183,8 +183,12 @@ func (s *site) ask(ctx context.Context) error {
 	if err := s.plain.QueryRowContext(ctx, `SELECT @@`+s.isolationVariable()).Scan(&s.about.Isolation); err != nil {
 		return err
 	}
-	names, err := texts(ctx, s.work, `SHOW VARIABLES WHERE Variable_name = 'wsrep_on' AND Value = 'ON' OR Variable_name = 'group_replication_group_name' AND Value <> ''`)
-	s.galera, s.group = slices.Contains(names, "wsrep_on"), slices.Contains(names, "group_replication_group_name")
+	var cluster string
+	err := s.work.QueryRowContext(ctx, `SHOW VARIABLES WHERE Variable_name = 'wsrep_on' AND Value = 'ON' OR Variable_name = 'group_replication_group_name' AND Value <> ''`).Scan(&cluster, new(string))
+	if errors.Is(err, sql.ErrNoRows) { // no node of any
+		err = nil
+	}
+	s.galera, s.group = cluster == "wsrep_on", cluster == "group_replication_group_name"
 	return err
 }
 
