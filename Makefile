@@ -18,7 +18,7 @@ MODULES ?= $(if $(filter ./...,$(PKG)),. proof proof/deploy examples examples/la
 ALL_MODULES := . proof proof/deploy examples examples/layers bench site cookbook
 # The packages whose tests run that explore nothing; OTHERS="$(LIBRARIES)" leaves out commands, examples and what only proves.
 OTHERS ?= $(PKG)
-LIBRARIES := . ./repo ./cascade ./cascade/queue ./cascade/inspect ./cascade/admin ./cascade/recover ./cascade/page ./cascade/prommetrics \
+LIBRARIES := . ./repo ./cascade ./cascade/queue ./cascade/inspect ./cascade/admin ./cascade/recover ./cascade/page ./cascade/prommetrics ./oteltrace \
   ./cascade/blobassets ./cascade/internal/... ./onerowtest/... ./limit ./quota ./idempotency/... ./flow/... ./ordering ./serial ./schema/... ./migrations/... ./names \
   ./crashtest/... ./internal/sqltext ./internal/acknowledged ./internal/mysqlerr
 # What has goroutines of its own, or state that callers share: where the race detector may find something.

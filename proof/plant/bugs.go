@@ -3,7 +3,7 @@ package main
 import "slices"
 
 // bugs are those of all files.
-var bugs = slices.Concat(floorBugs, cascadeBugs, inspectBugs, zoneBugs, edgeBugs, pageBugs, limitBugs, retentionBugs, togetherBugs, packetBugs, listBugs, moveBugs, adoptBugs, restoreBugs, erasureBugs, proposedBugs, recipeBugs)
+var bugs = slices.Concat(floorBugs, cascadeBugs, inspectBugs, zoneBugs, edgeBugs, pageBugs, limitBugs, retentionBugs, togetherBugs, packetBugs, listBugs, moveBugs, adoptBugs, restoreBugs, erasureBugs, proposedBugs, recipeBugs, traceBugs)
 
 // The bugs, floor by floor.
 var floorBugs = []bug{
