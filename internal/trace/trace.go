@@ -95,7 +95,7 @@ func (s Span) End(err *error) {
 // On says whether ctx has a tracer.
 func On(ctx context.Context) bool { return of(ctx) != nil }
 
-// MaxParent is how many bytes a column for a traceparent has: version 00 has 55, and a later one may be longer.
+// MaxParent is how many bytes a column for a traceparent has. Version 00 has 55, a later one may have more.
 const MaxParent = 128
 
 // Parent is the traceparent of ctx's span, for what is done later, or nil: an argument of a statement.

@@ -35,8 +35,8 @@ func newClock(ctx context.Context, dir string, at time.Time) (c *clock, env []st
 		return nil, nil, fmt.Errorf("soak: scripts/get-faketime: %w", err)
 	}
 	c = &clock{file: filepath.Join(dir, "clock"), offset: time.Until(at)}
-	// The monotonic clock goes with it: a server of MySQL 9 whose two clocks differ does not start. Without its
-	// cache libfaketime shows the real time now and then, where two threads ask at once.
+	// The monotonic clock goes with it: a server of MySQL 9 whose two clocks differ does not start. Without
+	// its cache libfaketime shows the real time now and then, where two threads ask at once.
 	return c, []string{
 		"LD_PRELOAD=" + strings.TrimSpace(string(out)), "FAKETIME_TIMESTAMP_FILE=" + c.file, "FAKETIME_CACHE_DURATION=1", "FAKETIME_DONT_FAKE_MONOTONIC=0",
 	}, c.write()
