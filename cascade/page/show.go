@@ -58,8 +58,8 @@ func (p *Page) showWithin(budget time.Duration, template string, read reader) ht
 
 // home is the board as it is now. It is polled rather than streamed: nothing is open while a client is slow
 // or away, and proxies have nothing to keep or to cut. An unchanged board is a 304.
-func (p *Page) home(ctx context.Context, _ *http.Request) (any, error) {
-	return p.view(p.watch.read(ctx)), nil
+func (p *Page) home(ctx context.Context, r *http.Request) (any, error) {
+	return p.as(r).view(p.watch.read(ctx)), nil
 }
 
 // addressed is the number in the address, of a job or of a parked row; 0 for what is none.
