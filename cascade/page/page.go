@@ -51,6 +51,7 @@ type Page struct {
 	version     string // of the assets
 	watch       watcher
 	health      health
+	history     history
 	sessions    *sessions
 	wrongTokens wrongTokens
 
@@ -97,14 +98,15 @@ func (p *Page) read() (err error) {
 	return err
 }
 
-// Run does what goes on beside the requests: it counts what is left of the jobs that somebody looks at, and
-// brings back what was asked for. It returns when ctx has ended and all that is left as it may be left: a
+// Run does what goes on beside the requests: it counts what is left of the jobs that somebody looks at,
+// brings back what was asked for, and remembers once a minute what the queue is like. It returns when ctx has ended and all that is left as it may be left: a
 // restore ends after its batch.
 func (p *Page) Run(ctx context.Context) {
 	var all sync.WaitGroup
 	all.Go(func() { p.count(ctx, false) })
 	all.Go(func() { p.count(ctx, true) })
 	all.Go(func() { p.restore(ctx) })
+	all.Go(func() { p.remember(ctx) })
 	all.Wait()
 }
 
@@ -147,8 +149,20 @@ type layout struct {
 	Live     string // where what is kept up to date comes from; "" for a page that is not
 	Query    string // what is searched for
 	Path     string // of the page, for the way back
+	Pages    []pageLink
 	Flash    *flash
 	Content  any
+}
+
+// pageLink leads to a page from everywhere.
+type pageLink struct{ Path, Name string }
+
+func pageLinks(act bool) []pageLink {
+	links := []pageLink{{"/", "Jobs"}, {"/trash", "Trash"}, {"/retention", "Retention"}}
+	if act {
+		links = append(links, pageLink{"/delete", "Delete…"})
+	}
+	return links
 }
 
 // render sends a page in one piece, so that neither an error in a template nor a slow
@@ -161,7 +175,7 @@ func (p *Page) render(w http.ResponseWriter, r *http.Request, status int, name s
 	c, in := p.who(r)
 	l := layout{Version: p.version, Token: c.out, In: in, Act: in && c.act, Who: c.name, Path: r.URL.Path, Content: content}
 	if l.In {
-		l.Database, l.Worker = p.database, output.Printable(p.name)
+		l.Database, l.Worker, l.Pages = p.database, output.Printable(p.name), pageLinks(l.Act)
 	}
 	switch c := content.(type) {
 	case boardView:
@@ -172,6 +186,8 @@ func (p *Page) render(w http.ResponseWriter, r *http.Request, status int, name s
 		l.Query, l.Title = c.Query, c.Query
 	case trashView:
 		l.Title = "Trash"
+	case retentionView:
+		l.Title = "Retention"
 	}
 	if status == http.StatusOK && r.Method == http.MethodGet {
 		l.Flash = p.takeFlash(w, r)

@@ -48,6 +48,7 @@ func (p *Page) routes(metrics http.Handler) http.Handler {
 	mux.HandleFunc("GET /jobs/{id}/live", p.show("jobboard", p.oneJob))
 	mux.HandleFunc("GET /search", p.search)
 	mux.HandleFunc("GET /trash", p.show("trash", p.trash))
+	mux.HandleFunc("GET /retention", p.showWithin(actTimeout, "retention", p.retention))
 	mux.HandleFunc("GET /delete", p.show("delete", p.whatGoes))
 	for path, question := range p.questions() {
 		mux.HandleFunc("GET "+path, p.ask(question))

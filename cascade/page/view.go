@@ -24,6 +24,7 @@ type boardView struct {
 	Reason    string
 	Rate      string
 	Tiles     []tile
+	Charts    []chartView
 	Resources []pausedView
 	Trouble   []groupView
 	MoreDead  int64 // that are not listed
@@ -136,6 +137,7 @@ func (p viewer) view(b *board, since time.Time, problem error) boardView {
 			v.Restoring = append(v.Restoring, restoringView{ID: id, Row: of.Row, Text: restoreText(of)})
 		}
 	}
+	v.Charts = p.charts()
 	v.tiles(b)
 	v.explain(b, alive)
 	return v
