@@ -105,7 +105,7 @@ var linkedLines = []struct {
 }
 
 // wholeHouse is how many lines the rooms have together at most, without tests and what is for tests.
-const wholeHouse = 58_000
+const wholeHouse = 59_000
 
 // How many files of a room a reader can keep in mind, and how many lines of a file, of a room's page and of a function.
 const (

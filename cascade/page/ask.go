@@ -18,6 +18,8 @@ type askView struct {
 	Note    string
 	Action  string // where the form goes
 	Hidden  []fact // what it says besides
+	Why     bool   // a reason is needed
+	Result  bool   // and what came of the work, as JSON
 	Yes, No string
 	Back    string // where No leads, and Yes in the end
 	Danger  bool

@@ -158,7 +158,7 @@ type layout struct {
 type pageLink struct{ Path, Name string }
 
 func pageLinks(act bool) []pageLink {
-	links := []pageLink{{"/", "Jobs"}, {"/trash", "Trash"}, {"/retention", "Retention"}}
+	links := []pageLink{{"/", "Jobs"}, {"/trash", "Trash"}, {"/retention", "Retention"}, {"/keys", "Keys"}, {"/serials", "Serials"}, {"/letters", "Dead letters"}}
 	if act {
 		links = append(links, pageLink{"/delete", "Delete…"})
 	}
@@ -188,6 +188,12 @@ func (p *Page) render(w http.ResponseWriter, r *http.Request, status int, name s
 		l.Title = "Trash"
 	case retentionView:
 		l.Title = "Retention"
+	case keysView, keyView:
+		l.Title = "Keys"
+	case serialsView, seriesView:
+		l.Title = "Serials"
+	case lettersView:
+		l.Title = "Dead letters"
 	}
 	if status == http.StatusOK && r.Method == http.MethodGet {
 		l.Flash = p.takeFlash(w, r)

@@ -19,6 +19,7 @@ func (p *Page) posts() map[string]action {
 		"/parked/{id}/skip":      p.onJob("The row is skipped: it stays, and so does what is above it. Job %[1]d is %[3]s.", "job %[1]d is %[3]s", queue.SkipParked),
 		"/errors/{digest}/retry": p.retryAll, "/errors/{digest}/skip": p.skipAll,
 		"/dead/retry": p.retryDead, "/scheduled/cancel": p.undoAll,
+		"/key/release": p.releaseKey(), "/key/complete": p.completeKey(), "/key/expire": p.expireKey(),
 	}
 }
 
@@ -27,6 +28,7 @@ func (p *Page) questions() map[string]question {
 	return map[string]question{
 		"/jobs/{id}/undo": p.questionUndo, "/jobs/{id}/cancel": p.questionCancel, "/jobs/{id}/restore": p.questionRestore, "/jobs/{id}/expire": p.questionExpire,
 		"/errors/{digest}/skip": p.questionSkip, "/dead/retry": p.questionRetryDead, "/scheduled/cancel": p.questionUndoAll,
+		"/key/release": p.questionRelease(), "/key/complete": p.questionComplete(), "/key/expire": p.questionForget(),
 	}
 }
 
@@ -49,6 +51,11 @@ func (p *Page) routes(metrics http.Handler) http.Handler {
 	mux.HandleFunc("GET /search", p.search)
 	mux.HandleFunc("GET /trash", p.show("trash", p.trash))
 	mux.HandleFunc("GET /retention", p.showWithin(actTimeout, "retention", p.retention))
+	mux.HandleFunc("GET /keys", p.show("keys", p.keys))
+	mux.HandleFunc("GET /key", p.show("key", p.oneKey))
+	mux.HandleFunc("GET /serials", p.show("serials", p.serials))
+	mux.HandleFunc("GET /series", p.showWithin(actTimeout, "series", p.oneSeries))
+	mux.HandleFunc("GET /letters", p.show("letters", p.letters))
 	mux.HandleFunc("GET /delete", p.show("delete", p.whatGoes))
 	for path, question := range p.questions() {
 		mux.HandleFunc("GET "+path, p.ask(question))

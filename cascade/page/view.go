@@ -98,20 +98,7 @@ func (p viewer) view(b *board, since time.Time, problem error) boardView {
 		rate += r
 	}
 	v.Rate = perSecond(rate)
-	for _, job := range b.Open {
-		view := p.job(b, job)
-		switch job.State {
-		case queue.Running:
-			v.Running = append(v.Running, view)
-		case queue.Scheduled, queue.Held, queue.OnPause:
-			v.Grace = append(v.Grace, view)
-			if job.State == queue.Scheduled && !slices.Contains(v.Scheduled, job.Resource) {
-				v.Scheduled = append(v.Scheduled, job.Resource)
-			}
-		default:
-			v.Waiting = append(v.Waiting, view)
-		}
-	}
+	p.open(&v, b)
 	v.Dead = b.Stats.Dead > 0
 	v.Trouble, v.Parked = p.jobGroups(b, b.Trouble), p.rowGroups(b, b.Parked)
 	for _, job := range b.Ended {
@@ -141,6 +128,24 @@ func (p viewer) view(b *board, since time.Time, problem error) boardView {
 	v.tiles(b)
 	v.explain(b, alive)
 	return v
+}
+
+// open sorts the open jobs by what becomes of them next.
+func (p viewer) open(v *boardView, b *board) {
+	for _, job := range b.Open {
+		view := p.job(b, job)
+		switch job.State {
+		case queue.Running:
+			v.Running = append(v.Running, view)
+		case queue.Scheduled, queue.Held, queue.OnPause:
+			v.Grace = append(v.Grace, view)
+			if job.State == queue.Scheduled && !slices.Contains(v.Scheduled, job.Resource) {
+				v.Scheduled = append(v.Scheduled, job.Resource)
+			}
+		default:
+			v.Waiting = append(v.Waiting, view)
+		}
+	}
 }
 
 // explain puts into words why nothing is shown, or nothing goes on.
