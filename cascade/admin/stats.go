@@ -37,8 +37,8 @@ type Stats struct {
 }
 
 // sqlStats reads in one snapshot: the open jobs, by the index due; the dead ones and leftovers, by the
-// archive's index (state, id); those that have ended lately, by (finished_at); the parked rows, by theirs; the
-// workers; the switch, and what is paused.
+// archive's index (state, id); those that have ended lately, by (finished_at); the parked rows, by theirs;
+// the workers; the switch, and what is paused.
 const sqlStats = `SELECT CASE WHEN state = 'scheduled' AND due_at <= UTC_TIMESTAMP(6) THEN 'ready' ELSE state END AS what, COUNT(*), IF(due_at <= UTC_TIMESTAMP(6), 'due', NULL) AS is_due
   FROM onerow_job FORCE INDEX (due) GROUP BY what, is_due
 UNION ALL SELECT 'oldest', TIMESTAMPDIFF(MICROSECOND, MIN(due_at), UTC_TIMESTAMP(6)), NULL

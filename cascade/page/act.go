@@ -59,7 +59,8 @@ func (p *Page) act(do action) http.HandlerFunc {
 	}
 }
 
-// actor is who has used a button, as far as is known: by the token's name or the proxy's word, or by the address.
+// actor is who has used a button, as far as is known: by the token's name or the proxy's word, else by the
+// address.
 func (p *Page) actor(r *http.Request) string {
 	if c, _ := p.who(r); c.name != "" {
 		return c.name + " (page)"

@@ -145,7 +145,7 @@ func keyWords(e idempotency.Entry) keyView {
 	case e.Expired:
 		v.Note = "expired"
 	case e.Overdue:
-		v.Note, v.Kind = "expected "+moment(e.ExpectedCompletion), "warn"
+		v.Note, v.Kind = "was expected by "+moment(e.ExpectedCompletion), "warn"
 	case e.Attention:
 		v.Note, v.Kind = "needs attention", "bad"
 	}

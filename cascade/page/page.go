@@ -99,8 +99,8 @@ func (p *Page) read() (err error) {
 }
 
 // Run does what goes on beside the requests: it counts what is left of the jobs that somebody looks at,
-// brings back what was asked for, and remembers once a minute what the queue is like. It returns when ctx has ended and all that is left as it may be left: a
-// restore ends after its batch.
+// brings back what was asked for, and remembers once a minute what the queue is like. It returns when ctx has
+// ended and all that is left as it may be left: a restore ends after its batch.
 func (p *Page) Run(ctx context.Context) {
 	var all sync.WaitGroup
 	all.Go(func() { p.count(ctx, false) })

@@ -8,7 +8,8 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// TestRetentionPage: what is due by each policy, the oldest, and what is wrong with one; looking queues nothing.
+// TestRetentionPage: what is due by each policy, the oldest, and what is wrong with one. Looking queues
+// nothing.
 func TestRetentionPage(t *testing.T) {
 	d := atDesk(t, testPlan, nil)
 	d.says(d.get("/retention", by(evesToken)), http.StatusOK, "The plan has no retention")
