@@ -3,7 +3,6 @@ package page
 import (
 	"database/sql"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -193,7 +192,7 @@ func (d *desk) everything() string {
 	return all.String()
 }
 
-func (d *desk) dump(w io.Writer, table string) {
+func (d *desk) dump(w *strings.Builder, table string) {
 	d.t.Helper()
 	rows, err := d.db.QueryContext(d.t.Context(), "SELECT * FROM `"+table+"` ORDER BY 1") //nolint:gosec // a table of this test's
 	if err != nil {
