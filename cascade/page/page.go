@@ -251,7 +251,7 @@ func (p *Page) staticFile(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	w.Header().Set("Content-Type", staticTypes[path.Ext(name)]) // not what the machine's own table says
-	http.ServeFileFS(w, r, static, name) //nolint:gosec // static is what is embedded; there is no way out of it
+	http.ServeFileFS(w, r, static, name)                        //nolint:gosec // static is what is embedded; there is no way out of it
 }
 
 // form parses a post's body, within its limit.
