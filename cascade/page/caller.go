@@ -14,7 +14,7 @@ import (
 type caller struct {
 	name string // of the token, or from the proxy; "" for nobody in particular
 	act  bool   // he may press buttons
-	out  bool   // he has signed in with the form, so that he can sign out
+	out  bool   // he can sign out, which basic authentication does not know
 }
 
 // locked says whether people have to say who they are.
@@ -35,8 +35,10 @@ func (p *Page) who(r *http.Request) (c caller, in bool) {
 
 // byToken is who has sent the request, by a token of his own.
 func (p *Page) byToken(r *http.Request) (caller, bool) {
-	if given(r) != nothing {
-		return p.authorized(r)
+	if sent := given(r); sent != nothing {
+		c, known := p.authorized(r)
+		c.out = sent == bearer
+		return c, known
 	}
 	cookie, err := r.Cookie(p.sessions.cookie)
 	if err != nil {
