@@ -22,7 +22,8 @@
 //   - [PurgeTrash] removes only what has expired or come back. An asset goes before the last copy of its row;
 //     a row whose asset cannot be deleted stays, with the reason.
 //   - Reads lock nothing. [Search] reads a window of the newest entries and what indexes lead to, however
-//     many there are; [ReadStats] counts each open job and each parked row.
+//     many there are; [ReadStats] counts each open job, each parked row and
+//     what has ended in the last minute.
 //
 // # Not guaranteed
 //

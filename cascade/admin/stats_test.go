@@ -62,7 +62,7 @@ VALUES (999, 'project', '999', 1, 'dead', UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMESTA
 			t.Errorf("%+v", s.Paused)
 		}
 		s.OldestAge, s.Paused = 0, PauseState{}
-		want := Stats{Open: map[queue.State]int64{queue.Scheduled: 2, queue.Ready: 3, queue.Running: 1, queue.Held: 1, queue.OnPause: 0}, Due: 3, Dead: 1, Leftovers: 2, Parked: 2, Workers: 1}
+		want := Stats{Open: map[queue.State]int64{queue.Scheduled: 2, queue.Ready: 3, queue.Running: 1, queue.Held: 1, queue.OnPause: 0}, Due: 3, Dead: 1, Leftovers: 2, Parked: 2, Workers: 1, Ended: 3}
 		if fmt.Sprint(s) != fmt.Sprint(want) {
 			t.Errorf("%+v, want %+v", s, want)
 		}

@@ -17,6 +17,9 @@ type askView struct {
 	Lines   []string
 	Note    string
 	Action  string // where the form goes
+	Hidden  []fact // what it says besides
+	Why     bool   // a reason is needed
+	Result  bool   // and what came of the work, as JSON
 	Yes, No string
 	Back    string // where No leads, and Yes in the end
 	Danger  bool
@@ -29,8 +32,8 @@ type question func(ctx context.Context, r *http.Request, id int64) (askView, err
 // may read as much.
 func (p *Page) ask(about question) http.HandlerFunc {
 	return p.showWithin(actTimeout, "ask", func(ctx context.Context, r *http.Request) (any, error) {
-		if !p.mayAct() {
-			return nil, refusal{http.StatusForbidden, "This page only shows: without a token nobody but this machine itself may act."}
+		if !p.mayAct(r) {
+			return nil, refusal{http.StatusForbidden, p.noAct(r)}
 		}
 		return about(ctx, r, addressed(r))
 	})

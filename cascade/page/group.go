@@ -13,6 +13,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/repo"
 )
 
 // Errors are equal if they differ in numbers and in quoted values only; the server's own number counts.
@@ -123,6 +124,7 @@ type tally struct {
 	done, gone int
 	failed     error // the first
 	failures   int
+	late       int // that there was no time for
 	more       bool
 }
 
@@ -130,7 +132,7 @@ func (t *tally) add(err error) {
 	switch {
 	case err == nil:
 		t.done++
-	case errors.Is(err, queue.ErrNoJob), errors.Is(err, onerow.ErrNotFound), errors.Is(err, queue.ErrWrongState), errors.Is(err, queue.ErrOpenJob):
+	case errors.Is(err, queue.ErrNoJob), errors.Is(err, onerow.ErrNotFound), errors.Is(err, queue.ErrWrongState), errors.Is(err, queue.ErrOpenJob), errors.Is(err, repo.ErrTooLate):
 		t.gone++
 	default:
 		if t.failures++; t.failed == nil {
@@ -140,15 +142,18 @@ func (t *tally) add(err error) {
 }
 
 func (t *tally) told() (string, error) {
-	if t.done+t.failures == 0 {
+	if t.done+t.failures+t.late == 0 {
 		return "", notFound("Nothing of these is there any more: somebody was faster.")
 	}
 	text := output.Plural(t.done, t.noun) + map[bool]string{true: " is ", false: " are "}[t.done == 1] + t.verb
 	if t.gone > 0 {
 		text += fmt.Sprintf(", of %d others somebody else has decided", t.gone)
 	}
+	if t.late > 0 {
+		text += fmt.Sprintf("; for %d there was no time, so do it again", t.late)
+	}
 	if t.failed != nil {
-		return "", fmt.Errorf("%s, but %d are not: %w", text, t.failures, t.failed)
+		return "", fmt.Errorf("%s, but %s: %w", text, output.Plural(t.failures, t.noun)+map[bool]string{true: " is not", false: " are not, the first because"}[t.failures == 1], t.failed)
 	}
 	if t.more {
 		text += "; there are more"
@@ -182,11 +187,11 @@ type parkedView struct {
 	Exact   string
 }
 
-func (p *Page) group(digest string, n int, noun, of string) groupView {
-	return groupView{Digest: digest, N: n, More: int64(max(0, n-shownOfGroup)), Act: p.mayAct(), Title: output.Plural(n, noun) + " of " + output.Printable(of)}
+func (p viewer) group(digest string, n int, noun, of string) groupView {
+	return groupView{Digest: digest, N: n, More: int64(max(0, n-shownOfGroup)), Act: p.mayAct, Title: output.Plural(n, noun) + " of " + output.Printable(of)}
 }
 
-func (p *Page) jobGroups(b *board, all []queue.Job) (list []groupView) {
+func (p viewer) jobGroups(b *board, all []queue.Job) (list []groupView) {
 	for _, group := range groups(all, jobDigest) {
 		first := p.job(b, group[0])
 		v := p.group(jobDigest(group[0]), len(group), "job", group[0].Resource)
@@ -199,7 +204,7 @@ func (p *Page) jobGroups(b *board, all []queue.Job) (list []groupView) {
 	return list
 }
 
-func (p *Page) rowGroups(b *board, all []queue.Parked) (list []groupView) {
+func (p viewer) rowGroups(b *board, all []queue.Parked) (list []groupView) {
 	for _, group := range groups(all, rowDigest) {
 		v := p.group(rowDigest(group[0]), len(group), "row", group[0].Table)
 		v.Kind, v.Error, v.When = "warn", output.Shorten(output.OneLine(group[0].Error), 400), "parked "+ago(b.At, group[0].ParkedAt)

@@ -1,8 +1,7 @@
 package page
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
+	"cmp"
 	"net"
 	"net/http"
 	"net/url"
@@ -13,14 +12,14 @@ import (
 
 // Who may see and do what, by [Options]:
 //
-//	Tokens   Local    page, /metrics      posts
-//	some              with a token        with a token
-//	none     true     everybody on it     everybody on it
-//	none     false    everybody           nobody
+//	Tokens, ReadTokens, Proxies    Local    page, /metrics                   posts
+//	any                                     a token, or a name by a proxy    the same, but for ReadTokens
+//	none                           true     everybody on it                  everybody on it
+//	none                           false    everybody                        nobody
 //
 // /healthz and /readyz answer everybody and say nothing of the data. A post from another
 // site is refused in every case. So is one that does not say where it comes from, unless it has a
-// token: browsers say it, and a program that was led to post here has no token.
+// bearer: browsers say it, and send cookies and passwords wherever they are led to, but never a bearer.
 
 // maxBody is what a form may have, in bytes.
 const maxBody = 8 << 10
@@ -31,7 +30,7 @@ func (p *Page) guard(next http.Handler) http.Handler {
 	sameSite.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, http.StatusForbidden, "This came from another site, so nothing was done. Use the buttons of this page.")
 	}))
-	inner := sameSite.Handler(next)
+	inner := sameSite.Handler(p.onlyFor(next))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		header.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
@@ -50,7 +49,7 @@ func (p *Page) guard(next http.Handler) http.Handler {
 			return
 		}
 		said := r.Header.Get("Sec-Fetch-Site") != "" || r.Header.Get("Origin") != ""
-		if _, known, _ := p.bearer(r); r.Method == http.MethodPost && !said && !known {
+		if r.Method == http.MethodPost && !said && !p.byBearer(r) {
 			p.fail(w, r, http.StatusForbidden, "This did not say where it comes from (no Origin, no Sec-Fetch-Site), so nothing was done. Use the buttons of this page; a program sends the worker's token as a bearer, "+output.EnvToken+".")
 			return
 		}
@@ -58,15 +57,21 @@ func (p *Page) guard(next http.Handler) http.Handler {
 	})
 }
 
-// open is what needs no token: probes, and what the form for the token is made of.
+// byBearer says whether a known token came along as a bearer.
+func (p *Page) byBearer(r *http.Request) bool {
+	_, known := p.authorized(r)
+	return known && given(r) == bearer
+}
+
+// open is what needs no token: probes, and what the ways to sign in are made of.
 func open(path string) bool {
-	return path == "/healthz" || path == "/readyz" || path == "/login" || strings.HasPrefix(path, "/static/")
+	return path == "/healthz" || path == "/readyz" || path == "/login" || path == "/basic" || strings.HasPrefix(path, "/static/")
 }
 
 // knownHost guards a page without a token against names of other sites that resolve to
 // this machine: to the browser such a page would be of the other site.
 func (p *Page) knownHost(r *http.Request) bool {
-	if len(p.tokens) > 0 || !p.local {
+	if p.locked() || !p.local {
 		return true
 	}
 	host := r.Host
@@ -77,57 +82,51 @@ func (p *Page) knownHost(r *http.Request) bool {
 	return host == "localhost" || net.ParseIP(host) != nil
 }
 
-// mayAct says whether posts are taken at all.
-func (p *Page) mayAct() bool { return len(p.tokens) > 0 || p.local }
+// mayAct says whether the one who has sent the request may press buttons.
+func (p *Page) mayAct(r *http.Request) bool {
+	c, in := p.who(r)
+	return in && c.act
+}
 
-// entitled says whether the request has a token, as a bearer or in the cookie.
+// noAct says why somebody may not.
+func (p *Page) noAct(r *http.Request) string {
+	if p.locked() {
+		c, _ := p.who(r)
+		return "The token of " + cmp.Or(c.name, "this name") + " is for looking only, so nothing was done."
+	}
+	return "This page only shows: without a token nobody but this machine itself may act. Start the worker with " + output.EnvToken + "."
+}
+
+// entitled says whether the one who has sent the request may look.
 func (p *Page) entitled(r *http.Request) bool {
 	_, in := p.who(r)
 	return in
 }
 
-// who has sent the request, by the name of the token; in is false for nobody who may look.
-func (p *Page) who(r *http.Request) (name string, in bool) {
-	if len(p.tokens) == 0 {
-		return "", true
-	}
-	if name, known, given := p.bearer(r); given {
-		return name, known
-	}
-	cookie, err := r.Cookie(p.sessions.cookie)
-	if err != nil {
-		return "", false
-	}
-	return p.sessions.who(cookie.Value)
-}
-
-// bearer is the name of the token that the request has as a bearer, which no browser sends by itself, and
-// whether it is a known one.
-func (p *Page) bearer(r *http.Request) (name string, known, given bool) {
-	text, given := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if given {
-		name, known = p.token(text)
-	}
-	return name, known, given
-}
-
-// token is the name of the token that was given, and whether there is such a one. It compares in a time that
-// tells nothing, not even the length.
-func (p *Page) token(given string) (found string, known bool) {
-	for secret, name := range p.tokens {
-		a := sha256.Sum256([]byte(strings.TrimPrefix(given, name+":"))) // or with its name, as it was set
-		b := sha256.Sum256([]byte(secret))
-		if subtle.ConstantTimeCompare(a[:], b[:]) == 1 {
-			found, known = name, true
+// onlyFor keeps those who may only look from everything that is not looking: from all routes that there are,
+// and will be.
+func (p *Page) onlyFor(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && !ownSession(r.URL.Path) && !p.mayAct(r) {
+			p.fail(w, r, http.StatusForbidden, p.noAct(r))
+			return
 		}
-	}
-	return found, known
+		next.ServeHTTP(w, r)
+	})
 }
+
+// ownSession is what a post changes nothing by but who the browser is.
+func ownSession(path string) bool { return path == "/login" || path == "/logout" }
 
 // askToken sends people to the form and tells programs what is missing.
 func (p *Page) askToken(w http.ResponseWriter, r *http.Request) {
-	if _, _, given := p.bearer(r); given {
+	sent := given(r)
+	if sent != nothing {
 		p.wrongTokens.wait(r.Context())
+	}
+	if sent == basic {
+		p.askPassword(w, r)
+		return
 	}
 	if r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html") {
 		to := p.prefix + "/login"
@@ -139,6 +138,24 @@ func (p *Page) askToken(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="cascade-worker"`)
 	p.fail(w, r, http.StatusUnauthorized, "This needs the worker's token: sign in, or send it as a bearer.")
+}
+
+// askPassword has a browser ask for name and token in its own way.
+func (p *Page) askPassword(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("WWW-Authenticate", `Basic realm="cascade-worker", charset="UTF-8"`)
+	p.fail(w, r, http.StatusUnauthorized, "That is not the name and the token of anybody here: the user is the token’s name, the password the token.")
+}
+
+// basic signs a browser in by HTTP's basic authentication.
+func (p *Page) basic(w http.ResponseWriter, r *http.Request) {
+	if p.entitled(r) {
+		http.Redirect(w, r, p.prefix+"/", http.StatusSeeOther)
+		return
+	}
+	if given(r) != nothing {
+		p.wrongTokens.wait(r.Context())
+	}
+	p.askPassword(w, r)
 }
 
 func (p *Page) showLogin(w http.ResponseWriter, r *http.Request) {
@@ -157,13 +174,13 @@ func (p *Page) login(w http.ResponseWriter, r *http.Request) {
 	}
 	to := localPath(r.PostFormValue("to"))
 	if len(p.tokens) > 0 {
-		name, known := p.token(strings.TrimSpace(r.PostFormValue("token")))
+		c, known := p.token(strings.TrimSpace(r.PostFormValue("token")))
 		if !known {
 			p.wrongTokens.wait(r.Context())
 			p.render(w, r, http.StatusUnauthorized, "login", loginView{To: to, Problem: "That is not the token of this worker."})
 			return
 		}
-		p.setCookie(w, r, p.sessions.cookie, p.sessions.begin(name), int(signedIn.Seconds()))
+		p.setCookie(w, r, p.sessions.cookie, p.sessions.begin(c), int(signedIn.Seconds()))
 	}
 	http.Redirect(w, r, p.prefix+to, http.StatusSeeOther) //nolint:gosec // localPath keeps it on this page
 }

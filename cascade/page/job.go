@@ -39,10 +39,10 @@ func (p *Page) oneJob(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.report(b, report), nil
+	return p.as(r).report(b, report), nil
 }
 
-func (p *Page) report(b *board, r admin.Report) reportView {
+func (p viewer) report(b *board, r admin.Report) reportView {
 	j := *r.Job
 	v := reportView{jobView: p.job(b, j), Trash: r.Trash}
 	add := func(name, format string, args ...any) {
@@ -82,7 +82,7 @@ func (p *Page) report(b *board, r admin.Report) reportView {
 	for _, act := range slices.Backward(r.Actions) {
 		v.Actions = append(v.Actions, fact{moment(act.At), output.ActionText(act)})
 	}
-	v.Restore = p.mayAct() && len(v.Trash) > 0 && v.Restoring == ""
+	v.Restore = p.mayAct && len(v.Trash) > 0 && v.Restoring == ""
 	return v
 }
 

@@ -32,7 +32,7 @@ func (p *Page) search(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, p.prefix+"/", http.StatusSeeOther)
 		return
 	}
-	p.show("search", func(ctx context.Context, _ *http.Request) (any, error) {
+	p.show("search", func(ctx context.Context, r *http.Request) (any, error) {
 		b, err := p.watch.now(ctx)
 		if err != nil {
 			return nil, err
@@ -40,7 +40,7 @@ func (p *Page) search(w http.ResponseWriter, r *http.Request) {
 		jobs, err := admin.Search(ctx, p.db, text, maxFound)
 		v := searchView{Query: text, More: len(jobs) == maxFound}
 		for _, j := range jobs {
-			v.Jobs = append(v.Jobs, p.job(b, j))
+			v.Jobs = append(v.Jobs, p.as(r).job(b, j))
 		}
 		return v, err
 	})(w, r)
@@ -61,7 +61,7 @@ type trashJob struct {
 }
 
 // trash lists what can still come back, job by job.
-func (p *Page) trash(ctx context.Context, _ *http.Request) (any, error) {
+func (p *Page) trash(ctx context.Context, r *http.Request) (any, error) {
 	v := trashView{}
 	kept, err := admin.ListTrash(ctx, p.db, maxTrash)
 	if err != nil {
@@ -78,7 +78,7 @@ func (p *Page) trash(ctx context.Context, _ *http.Request) (any, error) {
 			return v, err
 		}
 		if err == nil {
-			t.Row, t.Restore = output.RowName(job), p.mayAct()
+			t.Row, t.Restore = output.RowName(job), p.mayAct(r)
 		}
 		if of, known := p.restores.get(k.JobID); known {
 			t.Restoring, t.Restore = restoreText(of), t.Restore && of.Ended

@@ -28,7 +28,7 @@ func TestOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.name == "" || p.log == nil || p.countBudget != thoroughTime || p.mayAct() {
+	if p.name == "" || p.log == nil || p.countBudget != thoroughTime || p.locked() {
 		t.Errorf("%+v", p)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"html/template"
 	"io/fs"
 	"log/slog"
-	"maps"
 	"net/http"
+	"net/netip"
 	"path"
 	"strconv"
 	"strings"
@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade/internal/output"
-	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -42,7 +41,9 @@ type Page struct {
 	name, database string
 	prefix         string
 	local          bool
-	tokens         map[string]string // names by secret
+	tokens         map[string]caller // by secret
+	proxies        []netip.Prefix
+	proxyUser      string // their header
 	log            *slog.Logger
 	countBudget    time.Duration
 
@@ -50,6 +51,7 @@ type Page struct {
 	version     string // of the assets
 	watch       watcher
 	health      health
+	history     history
 	sessions    *sessions
 	wrongTokens wrongTokens
 
@@ -63,9 +65,12 @@ func New(o Options) (*Page, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	p := &Page{db: o.DB, plan: o.Plan, name: o.Name, database: o.Database, prefix: o.Prefix, local: o.Local, tokens: maps.Clone(o.Tokens), log: o.Log, countBudget: o.CountBudget,
+	p := &Page{db: o.DB, plan: o.Plan, name: o.Name, database: o.Database, prefix: o.Prefix, local: o.Local, tokens: o.callers(), proxyUser: o.ProxyUser, log: o.Log, countBudget: o.CountBudget,
 		watch: watcher{db: o.DB}, health: health{db: o.DB, plan: o.Plan}, sessions: newSessions(o.Name),
 		askedRestores: make(chan restoreAsked, 16)}
+	for _, prefix := range o.Proxies {
+		p.proxies = append(p.proxies, unmapped(prefix))
+	}
 	if err := p.read(); err != nil {
 		return nil, err
 	}
@@ -93,55 +98,16 @@ func (p *Page) read() (err error) {
 	return err
 }
 
-// Run does what goes on beside the requests: it counts what is left of the jobs that somebody looks at, and
-// brings back what was asked for. It returns when ctx has ended and all that is left as it may be left: a
-// restore ends after its batch.
+// Run does what goes on beside the requests: it counts what is left of the jobs that somebody looks at,
+// brings back what was asked for, and remembers once a minute what the queue is like. It returns when ctx has
+// ended and all that is left as it may be left: a restore ends after its batch.
 func (p *Page) Run(ctx context.Context) {
 	var all sync.WaitGroup
 	all.Go(func() { p.count(ctx, false) })
 	all.Go(func() { p.count(ctx, true) })
 	all.Go(func() { p.restore(ctx) })
+	all.Go(func() { p.remember(ctx) })
 	all.Wait()
-}
-
-func (p *Page) routes(metrics http.Handler) http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", p.healthz)
-	mux.HandleFunc("GET /readyz", p.readyz)
-	if metrics != nil {
-		mux.Handle("GET /metrics", metrics)
-	}
-	mux.HandleFunc("GET /static/{name}", p.staticFile)
-	mux.HandleFunc("GET /{$}", p.show("home", p.home))
-	mux.HandleFunc("GET /live", p.show("board", p.home))
-	mux.HandleFunc("GET /login", p.showLogin)
-	mux.HandleFunc("POST /login", p.login)
-	mux.HandleFunc("POST /logout", p.logout)
-	mux.HandleFunc("GET /jobs/{id}", p.show("jobreport", p.oneJob))
-	mux.HandleFunc("GET /jobs/{id}/live", p.show("jobboard", p.oneJob))
-	mux.HandleFunc("GET /search", p.search)
-	mux.HandleFunc("GET /trash", p.show("trash", p.trash))
-	mux.HandleFunc("GET /delete", p.show("delete", p.whatGoes))
-	for path, question := range map[string]question{
-		"/jobs/{id}/undo": p.questionUndo, "/jobs/{id}/cancel": p.questionCancel, "/jobs/{id}/restore": p.questionRestore, "/jobs/{id}/expire": p.questionExpire,
-		"/errors/{digest}/skip": p.questionSkip,
-	} {
-		mux.HandleFunc("GET "+path, p.ask(question))
-	}
-	for path, action := range map[string]action{
-		"/pause": p.pause, "/resume": p.resume, "/pause-resource": p.pauseResource, "/resume-resource": p.resumeResource, "/settings": p.set, "/settings/default": p.setDefault, "/enqueue": p.enqueue,
-		"/jobs/{id}/retry":  p.onJob("Job %[1]d (%[2]s) is tried again.", "job %[1]d is %[3]s, so there is nothing to retry: somebody was faster", queue.Retry),
-		"/jobs/{id}/pause":  p.pauseJob,
-		"/jobs/{id}/resume": p.onJob("Job %[1]d (%[2]s) is %[3]s.", "job %[1]d is %[3]s: no worker takes it", queue.ResumeJob),
-		"/jobs/{id}/first":  p.onJob("Job %[1]d (%[2]s) is the next one.", "job %[1]d does not wait for a worker any more: it is %[3]s", queue.PutFirst),
-		"/jobs/{id}/undo":   p.undoJob, "/jobs/{id}/cancel": p.cancelJob, "/jobs/{id}/restore": p.askRestore, "/jobs/{id}/expire": p.expireTrash,
-		"/parked/{id}/retry":     p.onJob("The row is tried again with job %[1]d (%[2]s).", "job %[1]d is %[3]s", queue.RetryParked),
-		"/parked/{id}/skip":      p.onJob("The row is skipped: it stays, and so does what is above it. Job %[1]d is %[3]s.", "job %[1]d is %[3]s", queue.SkipParked),
-		"/errors/{digest}/retry": p.retryAll, "/errors/{digest}/skip": p.skipAll,
-	} {
-		mux.HandleFunc("POST "+path, p.act(action))
-	}
-	return p.guard(p.lost(mux))
 }
 
 const nothingHere = "There is nothing at this address."
@@ -179,11 +145,24 @@ type layout struct {
 	Token    bool   // one can sign out
 	In       bool   // signed in, or nobody has to
 	Act      bool   // there are buttons
+	Who      string // by the token's name, or the proxy's word
 	Live     string // where what is kept up to date comes from; "" for a page that is not
 	Query    string // what is searched for
 	Path     string // of the page, for the way back
+	Pages    []pageLink
 	Flash    *flash
 	Content  any
+}
+
+// pageLink leads to a page from everywhere.
+type pageLink struct{ Path, Name string }
+
+func pageLinks(act bool) []pageLink {
+	links := []pageLink{{"/", "Jobs"}, {"/trash", "Trash"}, {"/retention", "Retention"}, {"/keys", "Keys"}, {"/serials", "Serials"}, {"/letters", "Dead letters"}}
+	if act {
+		links = append(links, pageLink{"/delete", "Delete…"})
+	}
+	return links
 }
 
 // render sends a page in one piece, so that neither an error in a template nor a slow
@@ -193,9 +172,10 @@ func (p *Page) render(w http.ResponseWriter, r *http.Request, status int, name s
 		p.send(w, r, status, name, content)
 		return
 	}
-	l := layout{Version: p.version, Token: len(p.tokens) > 0, In: p.entitled(r), Act: p.mayAct(), Path: r.URL.Path, Content: content}
+	c, in := p.who(r)
+	l := layout{Version: p.version, Token: c.out, In: in, Act: in && c.act, Who: c.name, Path: r.URL.Path, Content: content}
 	if l.In {
-		l.Database, l.Worker = p.database, output.Printable(p.name)
+		l.Database, l.Worker, l.Pages = p.database, output.Printable(p.name), pageLinks(l.Act)
 	}
 	switch c := content.(type) {
 	case boardView:
@@ -206,6 +186,14 @@ func (p *Page) render(w http.ResponseWriter, r *http.Request, status int, name s
 		l.Query, l.Title = c.Query, c.Query
 	case trashView:
 		l.Title = "Trash"
+	case retentionView:
+		l.Title = "Retention"
+	case keysView, keyView:
+		l.Title = "Keys"
+	case serialsView, seriesView:
+		l.Title = "Serials"
+	case lettersView:
+		l.Title = "Dead letters"
 	}
 	if status == http.StatusOK && r.Method == http.MethodGet {
 		l.Flash = p.takeFlash(w, r)
@@ -263,7 +251,7 @@ func (p *Page) staticFile(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	w.Header().Set("Content-Type", staticTypes[path.Ext(name)]) // not what the machine's own table says
-	http.ServeFileFS(w, r, static, name)
+	http.ServeFileFS(w, r, static, name)                        //nolint:gosec // static is what is embedded; there is no way out of it
 }
 
 // form parses a post's body, within its limit.

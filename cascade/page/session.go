@@ -23,7 +23,7 @@ type sessions struct {
 }
 
 type signIn struct {
-	name  string // of the token
+	caller
 	until time.Time
 }
 
@@ -33,7 +33,7 @@ func newSessions(worker string) *sessions {
 }
 
 // begin signs somebody in and returns the cookie's value, which nobody can guess.
-func (s *sessions) begin(name string) string {
+func (s *sessions) begin(c caller) string {
 	id, until := rand.Text(), time.Now().Add(signedIn)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,15 +48,16 @@ func (s *sessions) begin(name string) string {
 	if len(s.of) >= maxSignIns {
 		delete(s.of, oldest)
 	}
-	s.of[sha256.Sum256([]byte(id))] = signIn{name, until}
+	s.of[sha256.Sum256([]byte(id))] = signIn{c, until}
 	return id
 }
 
-func (s *sessions) who(id string) (name string, in bool) {
+func (s *sessions) who(id string) (c caller, in bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	found, in := s.of[sha256.Sum256([]byte(id))]
-	return found.name, in && time.Now().Before(found.until)
+	found.out = true
+	return found.caller, in && time.Now().Before(found.until)
 }
 
 func (s *sessions) end(id string) {

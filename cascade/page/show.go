@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+
 	"github.com/onerow/onerow/cascade/internal/output"
 )
 
@@ -49,6 +51,10 @@ func (p *Page) showWithin(budget time.Duration, template string, read reader) ht
 			p.fail(w, r, no.status, no.text)
 		case err != nil:
 			p.log.WarnContext(r.Context(), "page: cannot be shown", "path", r.URL.Path, "error", output.OneLine(err.Error()))
+			if denied(err) {
+				p.fail(w, r, http.StatusServiceUnavailable, "The database’s user that this process works with may not read that: grant it what the command for it needs, see Grants in OPERATIONS.md.")
+				return
+			}
 			p.fail(w, r, http.StatusServiceUnavailable, "The database cannot be read just now.")
 		default:
 			p.render(w, r, http.StatusOK, template, view)
@@ -56,10 +62,16 @@ func (p *Page) showWithin(budget time.Duration, template string, read reader) ht
 	}
 }
 
+// denied says whether the server refuses a table or a column to the user.
+func denied(err error) bool {
+	var server *mysql.MySQLError
+	return errors.As(err, &server) && (server.Number == 1142 || server.Number == 1143)
+}
+
 // home is the board as it is now. It is polled rather than streamed: nothing is open while a client is slow
 // or away, and proxies have nothing to keep or to cut. An unchanged board is a 304.
-func (p *Page) home(ctx context.Context, _ *http.Request) (any, error) {
-	return p.view(p.watch.read(ctx)), nil
+func (p *Page) home(ctx context.Context, r *http.Request) (any, error) {
+	return p.as(r).view(p.watch.read(ctx)), nil
 }
 
 // addressed is the number in the address, of a job or of a parked row; 0 for what is none.

@@ -2,6 +2,7 @@ package page
 
 import (
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -23,9 +24,11 @@ type boardView struct {
 	Reason    string
 	Rate      string
 	Tiles     []tile
+	Charts    []chartView
 	Resources []pausedView
 	Trouble   []groupView
 	MoreDead  int64 // that are not listed
+	Dead      bool  // there are dead jobs
 	Parked    []groupView
 	MoreRows  int64
 	Running   []jobView
@@ -33,6 +36,7 @@ type boardView struct {
 	MoreOpen  int64
 	Grace     []jobView
 	MoreGrace int64
+	Scheduled []string // resources of which something is in its grace period
 	Ended     []jobView
 	Restoring []restoringView
 	Workers   []workerView
@@ -65,8 +69,16 @@ type workerView struct {
 	Seen  string
 }
 
-func (p *Page) view(b *board, since time.Time, problem error) boardView {
-	v := boardView{MayAct: p.mayAct(), Known: b != nil}
+// viewer is the page as one looks at it who may press buttons, or may not.
+type viewer struct {
+	*Page
+	mayAct bool
+}
+
+func (p *Page) as(r *http.Request) viewer { return viewer{p, p.mayAct(r)} }
+
+func (p viewer) view(b *board, since time.Time, problem error) boardView {
+	v := boardView{MayAct: p.mayAct, Known: b != nil}
 	if problem != nil {
 		v.Problem = output.Shorten(output.OneLine(problem.Error()), 300)
 		v.Since = output.Moment(since)
@@ -86,17 +98,8 @@ func (p *Page) view(b *board, since time.Time, problem error) boardView {
 		rate += r
 	}
 	v.Rate = perSecond(rate)
-	for _, job := range b.Open {
-		view := p.job(b, job)
-		switch job.State {
-		case queue.Running:
-			v.Running = append(v.Running, view)
-		case queue.Scheduled, queue.Held, queue.OnPause:
-			v.Grace = append(v.Grace, view)
-		default:
-			v.Waiting = append(v.Waiting, view)
-		}
-	}
+	p.open(&v, b)
+	v.Dead = b.Stats.Dead > 0
 	v.Trouble, v.Parked = p.jobGroups(b, b.Trouble), p.rowGroups(b, b.Parked)
 	for _, job := range b.Ended {
 		v.Ended = append(v.Ended, p.job(b, job))
@@ -121,9 +124,28 @@ func (p *Page) view(b *board, since time.Time, problem error) boardView {
 			v.Restoring = append(v.Restoring, restoringView{ID: id, Row: of.Row, Text: restoreText(of)})
 		}
 	}
+	v.Charts = p.charts()
 	v.tiles(b)
 	v.explain(b, alive)
 	return v
+}
+
+// open sorts the open jobs by what becomes of them next.
+func (p viewer) open(v *boardView, b *board) {
+	for _, job := range b.Open {
+		view := p.job(b, job)
+		switch job.State {
+		case queue.Running:
+			v.Running = append(v.Running, view)
+		case queue.Scheduled, queue.Held, queue.OnPause:
+			v.Grace = append(v.Grace, view)
+			if job.State == queue.Scheduled && !slices.Contains(v.Scheduled, job.Resource) {
+				v.Scheduled = append(v.Scheduled, job.Resource)
+			}
+		default:
+			v.Waiting = append(v.Waiting, view)
+		}
+	}
 }
 
 // explain puts into words why nothing is shown, or nothing goes on.

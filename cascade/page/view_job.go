@@ -46,7 +46,7 @@ type progressView struct {
 
 // job puts a job into words. Every text of a row or of an error is made printable here;
 // the templates escape it.
-func (p *Page) job(b *board, j queue.Job) jobView {
+func (p viewer) job(b *board, j queue.Job) jobView {
 	v := jobView{ID: j.ID, Row: output.RowName(j), State: string(j.State), Rows: j.DeletedRows, Worker: output.Shorten(output.Printable(j.Worker), 60),
 		Failures: j.Failures}
 	if output.Troubled(j) {
@@ -87,7 +87,7 @@ func (p *Page) job(b *board, j queue.Job) jobView {
 		v.Progress = progressOf(b, j, c)
 	}
 	v.tables(j, c, counted && j.State.Open())
-	if p.mayAct() {
+	if p.mayAct {
 		v.may(j)
 	}
 	if of, known := p.restores.get(j.ID); known {
@@ -157,7 +157,7 @@ func progressOf(b *board, j queue.Job, c remaining) *progressView {
 		v.Text = fmt.Sprintf("~%d %% · %s of about %s", 100*gone/total, output.Grouped(gone), output.Plural(total, "row"))
 	}
 	if rate := b.Rates[j.ID]; rate > 0 && b.underWay(j) {
-		v.Text += fmt.Sprintf(" · %s%s left", map[bool]string{true: "at least ", false: "~"}[c.AtLeast], span(seconds(float64(left)/rate)))
+		v.Text += fmt.Sprintf(" · %s %s left", map[bool]string{true: "at least", false: "about"}[c.AtLeast], roughly(seconds(float64(left)/rate)))
 	}
 	if c.Counting {
 		v.Text += " · counting"
@@ -177,6 +177,22 @@ func perSecond(rate float64) string {
 		return fmt.Sprintf("%.1f rows/s", rate)
 	}
 	return output.Grouped(int64(rate)) + " rows/s"
+}
+
+// roughly is a duration as one says it of what is to come: in one unit, rounded up.
+func roughly(d time.Duration) string {
+	up := func(unit time.Duration) int64 { return int64((d + unit - 1) / unit) }
+	switch {
+	case d <= 10*time.Second:
+		return "10 s"
+	case d <= 50*time.Second:
+		return fmt.Sprintf("%d s", up(10*time.Second)*10)
+	case d <= 90*time.Minute:
+		return fmt.Sprintf("%d min", up(time.Minute))
+	case d <= 48*time.Hour:
+		return fmt.Sprintf("%d h", up(time.Hour))
+	}
+	return output.Grouped(up(24*time.Hour)) + " days"
 }
 
 // span is a duration in one or two units.

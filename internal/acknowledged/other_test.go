@@ -37,7 +37,7 @@ var notSQL = map[string]map[string]string{
 		"page":   "After",
 	},
 	"cascade/page": {
-		"name":   "Name Prefix Tokens",
+		"name":   "Name Prefix ProxyUser ReadTokens Tokens",
 		"answer": "Database",
 	},
 	"cascade/queue": {

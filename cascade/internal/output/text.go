@@ -106,3 +106,14 @@ func SumRows(rows map[string]int64) (n int64) {
 	}
 	return n
 }
+
+// Window says whether rows may be queued by a retention, or when.
+func Window(open bool, next time.Time) string {
+	switch {
+	case open:
+		return "open"
+	case next.IsZero():
+		return "not within 8 days"
+	}
+	return "from " + Moment(next)
+}

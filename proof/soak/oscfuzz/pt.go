@@ -15,11 +15,15 @@ import (
 )
 
 // ptTime is how long pt-online-schema-change may take; it waits for locks that clients hold for seconds.
-const ptTime = 60 * time.Second
+const ptTime = 2 * time.Minute
 
-// command is pt-online-schema-change for one table, with chunks that are small and a pause between them, so
-// that others work meanwhile.
+// command is pt-online-schema-change for one table, with chunks that are small, though not more than some
+// hundred, and a pause between them, so that others work meanwhile.
 func (d *changer) command(ctx context.Context, table, alter string) (*exec.Cmd, *bytes.Buffer, error) {
+	var rows int
+	if err := d.admin.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+ident.Quote(table)).Scan(&rows); err != nil {
+		return nil, nil, fmt.Errorf("soak: %w", err)
+	}
 	cfg := d.server.Config(database)
 	host, port, err := net.SplitHostPort(cfg.Addr)
 	if err != nil {
@@ -31,7 +35,7 @@ func (d *changer) command(ctx context.Context, table, alter string) (*exec.Cmd, 
 	}
 	//nolint:gosec // a tool of our own choice
 	cmd := exec.CommandContext(ctx, d.tool, "--alter", alter, "--execute", "--recursion-method", "none", "--charset", "utf8mb4", "--max-load", "Threads_running=500",
-		"--critical-load", "Threads_running=1000", "--chunk-size", fmt.Sprint(5+d.r.IntN(40)), "--chunk-time", "0", "--sleep", fmt.Sprint(float64(d.r.IntN(5))/100),
+		"--critical-load", "Threads_running=1000", "--chunk-size", fmt.Sprint(max(5+d.r.IntN(40), rows/200)), "--chunk-time", "0", "--sleep", fmt.Sprint(float64(d.r.IntN(5))/100),
 		"--set-vars", "lock_wait_timeout=2,innodb_lock_wait_timeout=2", "--no-version-check", dsn)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -85,19 +85,8 @@ func (p retained) row() []string {
 	if p.Due+p.Undated > mostDue {
 		due += "+"
 	}
-	return []string{output.Printable(p.Resource), due, p.Oldest, windowWords(p.Open, p.Next),
+	return []string{output.Printable(p.Resource), due, p.Oldest, output.Window(p.Open, p.Next),
 		p.Policy + shell.Some("; %s stay, their date has no month or no day", p.Undated)}
-}
-
-// windowWords says whether rows may be queued, or when.
-func windowWords(open bool, next time.Time) string {
-	switch {
-	case open:
-		return "open"
-	case next.IsZero():
-		return "not within 8 days"
-	}
-	return "from " + output.Moment(next)
 }
 
 type retentionRunCmd struct {

@@ -11,8 +11,10 @@ import (
 // written so that none is in them; this is for those that quote what the user typed,
 // because the user may have typed a DSN in the wrong place.
 func (s Environment) Hide(text string) string {
-	if token := s.Getenv(output.EnvToken); len(token) >= ShortestToken {
-		text = strings.ReplaceAll(text, token, "(hidden: it is the page's token)")
+	for _, name := range []string{output.EnvToken, output.EnvReadToken} {
+		if token := s.Getenv(name); len(token) >= ShortestToken {
+			text = strings.ReplaceAll(text, token, "(hidden: it is the page's token)")
+		}
 	}
 	given := append([]string{s.Getenv(EnvDSN), s.Getenv(EnvPlan), s.Getenv(EnvAssets)}, strings.Fields(s.Getenv(EnvReplicas))...)
 	for _, arg := range s.Args {
