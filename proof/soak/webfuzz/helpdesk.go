@@ -191,7 +191,11 @@ func (d *desk) attach(ctx context.Context) {
 	} else {
 		name = of
 	}
-	if a := d.send(ctx, q); d.c.must(q, a, brokenRefused, http.StatusOK) {
+	a := d.send(ctx, q)
+	if d.lost && a.status == http.StatusNotFound { // a delete of the ticket was done whose answer is lost
+		return
+	}
+	if d.c.must(q, a, brokenRefused, http.StatusOK) {
 		d.attachments[of] = &attachment{ticket: id, name: name, text: text}
 		d.others.add(d.others.attachments, of, d.tenant)
 	}

@@ -28,27 +28,35 @@ func (t *tenant) createForm(ctx context.Context) {
 	}
 }
 
-// learn reads what the user has, and takes what is new for what the form before has made.
+// learn reads what the user has, page by page, and takes what is new for what the form before has made.
 func (t *tenant) learn(ctx context.Context) {
-	q := request{method: http.MethodGet, path: "/api" + t.path("/projects?limit=500")}
-	a := t.send(ctx, q)
-	var list struct{ Items []rowJSON }
-	if err := json.Unmarshal(a.body, &list); err != nil || a.status != http.StatusOK {
-		t.lost = t.lost || a.status == 0
-		return
-	}
 	fresh := 0
-	for _, row := range list.Items {
-		if row.UserID != t.id {
-			t.c.broken(brokenStranger, "a project of user %d: %s", row.UserID, t.c.curl(q))
+	for next := ""; ; {
+		q := request{method: http.MethodGet, path: "/api" + t.path("/projects?limit=500&cursor=%s", url.QueryEscape(next))}
+		a := t.send(ctx, q)
+		var list struct {
+			Items []rowJSON
+			Next  string
 		}
-		if t.projects[row.ID] == nil {
-			fresh++
-			t.projects[row.ID] = &project{name: row.Name, screens: map[string]*screen{}}
+		if err := json.Unmarshal(a.body, &list); err != nil || a.status != http.StatusOK {
+			t.lost = t.lost || a.status == 0
+			return
 		}
-	}
-	if fresh > 1 && !t.lost {
-		t.c.broken(brokenTaken, "%d projects are there that nobody has made: %s", fresh, t.c.curl(q))
+		for _, row := range list.Items {
+			if row.UserID != t.id {
+				t.c.broken(brokenStranger, "a project of user %d: %s", row.UserID, t.c.curl(q))
+			}
+			if t.projects[row.ID] == nil {
+				fresh++
+				t.projects[row.ID] = &project{name: row.Name, screens: map[string]*screen{}}
+			}
+		}
+		if next = list.Next; next == "" {
+			if fresh > 1 && !t.lost {
+				t.c.broken(brokenTaken, "%d projects are there that nobody has made: %s", fresh, t.c.curl(q))
+			}
+			return
+		}
 	}
 }
 
