@@ -12,6 +12,7 @@ import (
 
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/trace"
 )
 
 // stopIn runs a worker until started returns, when it is in the middle of
@@ -136,7 +137,7 @@ func TestDrainWithoutTables(t *testing.T) {
 
 // TestLogsByDefault: nobody runs a worker whose errors are seen nowhere because a field was left out.
 func TestLogsByDefault(t *testing.T) {
-	if w := worker(t, dbtest.Open(t), Config{}); w.cfg.Log != slog.Default() {
+	if w := worker(t, dbtest.Open(t), Config{}); w.cfg.Log.Handler() != trace.Log(slog.Default()).Handler() {
 		t.Errorf("%v", w.cfg.Log.Handler())
 	}
 }

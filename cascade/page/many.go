@@ -87,9 +87,9 @@ func (p *Page) questionRetryDead(ctx context.Context, r *http.Request, _ int64) 
 
 func (p *Page) questionUndoAll(ctx context.Context, r *http.Request, _ int64) (askView, error) {
 	if r.FormValue("resource") == "" {
-		return askView{}, refusal{http.StatusBadRequest, "Say the jobs of which resource are to be cancelled."}
+		return askView{}, refusal{http.StatusBadRequest, "Say the jobs of which resource are to be undone."}
 	}
-	return asked(r, queue.Scheduled).question(ctx, p, "Cancel %s?", askView{Action: "/scheduled/cancel", Yes: "Yes, bring them all back", No: "No, leave them", Danger: true,
+	return asked(r, queue.Scheduled).question(ctx, p, "Undo %s?", askView{Action: "/scheduled/cancel", Yes: "Yes, bring them all back", No: "No, leave them", Danger: true,
 		Lines: []string{"These deletions are in their grace period. Each row is back where it was, with everything below it: nothing was deleted yet."}})
 }
 

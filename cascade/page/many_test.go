@@ -81,7 +81,7 @@ func TestCancelAllInGrace(t *testing.T) {
 	}
 	begun := d.shelf(4, 1, 0)
 	d.says(d.get("/", by(annsToken)), http.StatusOK, `action="/scheduled/cancel"`, "<option>shelf</option>")
-	form := d.answer("/scheduled/cancel?resource=shelf", "Cancel 3 jobs of shelf?")
+	form := d.answer("/scheduled/cancel?resource=shelf", "Undo 3 jobs of shelf?")
 	late := d.shelf(5, 1, time.Hour) // nobody has asked about it
 	d.press("/scheduled/cancel", form, "3 deletions are taken back.")
 	for id, want := range map[int64]queue.State{begun.ID: queue.Ready, late.ID: queue.Scheduled} {
