@@ -33,9 +33,9 @@ type Options struct {
 	Tokens map[string]string
 	// ReadTokens are as Tokens, of people and programs who may look and press nothing.
 	ReadTokens map[string]string
-	// Proxies are addresses of proxies that have asked people who they are. The page believes them, and nobody
-	// else, the header ProxyUser; it looks at the address of the connection itself. Whoever a proxy names may
-	// press buttons, unless a read token comes along.
+	// Proxies are addresses of proxies that have asked people who they are. The page believes them, and
+	// nobody else, the header ProxyUser; it looks at the address of the connection itself. Whoever a proxy
+	// names may press buttons, unless a read token comes along.
 	Proxies []netip.Prefix
 	// ProxyUser is the header, "X-Forwarded-User" by default. A proxy has to take away a client's own.
 	ProxyUser string
