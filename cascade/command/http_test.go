@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"fmt"
 	"maps"
 	"net"
@@ -402,30 +401,7 @@ func TestRunServes(t *testing.T) {
 	w.write(w.plan, testPlan+"tables: [{name: visit, key: [id], retention: {column: seen_at, keep: 90d}}]\n")
 	w.exec("CREATE TABLE visit (id BIGINT PRIMARY KEY, seen_at DATETIME, KEY (seen_at))")
 	w.exec("INSERT INTO visit VALUES (1, '2020-01-01'), (2, '2020-01-02')")
-	cmd := w.command(t.Context(), "run", "--http", ":0", "--poll", "20ms", "--log-format", "text")
-	cmd.Env = append(cmd.Env, output.EnvToken+"="+testToken)
-	lines, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	var base string
-	scanner := bufio.NewScanner(lines)
-	for base == "" && scanner.Scan() {
-		if _, after, found := strings.Cut(scanner.Text(), "url="); found {
-			base, _, _ = strings.Cut(after, " ")
-		}
-		if strings.Contains(scanner.Text(), testToken) {
-			t.Error("the log has the token")
-		}
-	}
-	if !strings.HasPrefix(base, "http://127.0.0.1:") {
-		t.Fatalf("the page is at %q: an address without a host should be this machine's", base)
-	}
-	s := &site{world: w, base: strings.TrimSuffix(base, "/"), client: http.DefaultClient, token: testToken}
+	s, cmd, scanner := w.running()
 	s.says(s.get("/healthz"), http.StatusOK, "ok")
 	s.says(s.get("/readyz"), http.StatusOK, "ready")
 	total := w.fill(1, 2, 3)

@@ -52,8 +52,8 @@ var floorBugs = []bug{
 	{"a completion is unconditional", "./idempotency", "TestStatements", []change{{"idempotency/finish.go",
 		"const held = atKey + ` AND token = ? AND status = 'in_progress'`", "const held = atKey + ` AND token > ? - token`"}}},
 	{"a free key is claimed whatever it has become", "./idempotency", "TestCrash$", []change{{"idempotency/do.go",
-		"lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, completed_at = NULL, expires_at = NULL, codec = NULL, is_reference = 0, result = NULL, error = NULL` +\n\tatKey + ` AND token = ? AND version = ?`",
-		"lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, completed_at = NULL, expires_at = NULL, codec = NULL, is_reference = 0, result = NULL, error = NULL` +\n\tatKey + ` AND token > ? - token AND version > ? - version`"}}},
+		"lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, traceparent = ?, completed_at = NULL, expires_at = NULL, codec = NULL, is_reference = 0, result = NULL, error = NULL` +\n\tatKey + ` AND token = ? AND version = ?`",
+		"lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, traceparent = ?, completed_at = NULL, expires_at = NULL, codec = NULL, is_reference = 0, result = NULL, error = NULL` +\n\tatKey + ` AND token > ? - token AND version > ? - version`"}}},
 
 	{"an old run of a flow may write", "./flow", "TestLife|TestConditionalWrites|TestSupersedeWaits", []change{{"flow/prove.go",
 		"const sqlProve = `UPDATE onerow_flow SET version = version + 1 WHERE flow = ? AND stage = ? AND request_id = ?`",
