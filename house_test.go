@@ -27,8 +27,8 @@ const module = "github.com/onerow/onerow"
 // its own room: "x/..." is a room with all that is below x. What stands beside each other knows nothing of each other.
 var floors = [][]string{
 	// Texts, errors and keys: no database.
-	{"internal/answers", "internal/trace"},
-	{"names", "migrations/ddl", "internal/mysqlerr", "internal/dbtext", "internal/exactjson", "internal/errtext", "internal/sqltext", "internal/plain", "internal/ident", "internal/key"},
+	{"internal/answers", "internal/redact"},
+	{"internal/trace", "names", "migrations/ddl", "internal/mysqlerr", "internal/dbtext", "internal/exactjson", "internal/errtext", "internal/sqltext", "internal/plain", "internal/ident", "internal/key"},
 	{"internal/keytype", "internal/wire", "internal/node"},
 	// Transactions; then pools, whose sessions are guarded. A workflow links no pool.
 	{"."},
@@ -102,7 +102,7 @@ var linkedLines = []struct {
 	pkg  string
 	most int
 }{
-	{"repo", 17_500}, {"serial", 3_200}, {"idempotency", 5_500}, {"cascade", 20_000},
+	{"repo", 17_500}, {"serial", 3_250}, {"idempotency", 5_550}, {"cascade", 20_000},
 }
 
 // wholeHouse is how many lines the rooms have together at most, without tests and what is for tests.

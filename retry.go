@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/redact"
 	"github.com/onerow/onerow/internal/trace"
 	"github.com/onerow/onerow/internal/wire"
 )
@@ -67,7 +68,7 @@ func retry(ctx context.Context, span trace.Span, try func() attempt) error {
 			return stillUnknown(unknown, a)
 		}
 		if span.On() {
-			span.Event("run again", slog.Int("attempt", n+1), slog.String("after", a.err.Error()))
+			span.Event("run again", slog.Int("attempt", n+1), slog.String("after", redact.Text(a.err.Error())))
 		}
 		timer := time.NewTimer(pause/2 + rand.N(pause)) //nolint:gosec // jitter, not a secret
 		select {

@@ -190,7 +190,7 @@ func (d *doCall[T]) outcomeOf(ctx context.Context, db onerow.DB, v T, cause erro
 		}
 		d.out = onerow.Result[T]{Row: replay, Changed: true}
 	}
-	d.k.logOutcome(d.key, 0, o.status, cause)
+	d.k.logOutcome(ctx, d.key, 0, o.status, cause)
 	return o, nil
 }
 

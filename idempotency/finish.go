@@ -147,7 +147,7 @@ func (k *Keys) encodeEnd(ctx context.Context, db onerow.DB, claim Claim, to Stat
 
 // end ends a claim and says what becomes of an outcome that could not be written.
 func (k *Keys) end(ctx context.Context, db onerow.DB, claim Claim, o outcome, attention bool, cause error) error {
-	k.logOutcome(claim.Key, claim.Token, o.status, cause)
+	k.logOutcome(ctx, claim.Key, claim.Token, o.status, cause)
 	unanswered := false
 	err := single(ctx, db, func(db onerow.DB) error {
 		err := k.write(ctx, db, claim, o, sqlEnd, append([]any{attention}, o.args()...)...)
@@ -220,8 +220,8 @@ func (k *Keys) lost(ctx context.Context, db onerow.DB, claim Claim, o outcome) e
 
 // logOutcome is called before the outcome is written, so that a lost completion can
 // be told from lost work. Do does not know its token.
-func (k *Keys) logOutcome(key Key, token int64, s Status, cause error) {
-	k.cfg.Log.Info("idempotency: outcome", attrs(key, token, s, cause)...)
+func (k *Keys) logOutcome(ctx context.Context, key Key, token int64, s Status, cause error) {
+	k.cfg.Log.InfoContext(ctx, "idempotency: outcome", attrs(key, token, s, cause)...)
 }
 
 func attrs(key Key, token int64, s Status, cause error) []any {

@@ -16,7 +16,8 @@
 //	onerow.InTx     an event "run again" for each try after the first, with what the one before has met
 //
 // An error that is an answer for the client ([onerow.Answer] says a status below 500: not found, taken,
-// refused) is the attribute onerow.answer; any other is the span's error.
+// refused) is the attribute onerow.answer; any other is the span's error. Passwords in addresses and the like
+// are taken out of both.
 //
 // No verb sends a statement more. Not guaranteed: that a span is there for work that a crash has ended; that
 // tracestate and baggage reach the worker: only the traceparent is stored.

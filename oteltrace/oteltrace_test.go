@@ -197,8 +197,13 @@ func TestOneRequest(t *testing.T) {
 	if job := r.one(spans, "cascade.job"); attribute(job, "onerow.resource") != "folder" || attribute(job, "onerow.attempt") != int64(1) {
 		t.Errorf("%v", job.Attributes)
 	}
-	if text := r.log.String(); !strings.Contains(text, `msg="cascade: done"`) || !strings.Contains(text, "traceparent=00-0af7651916cd43dd8448eb211c80319c-") {
-		t.Errorf("the worker's lines have no traceparent:\n%s", text)
+	for line := range strings.Lines(r.log.String()) {
+		if (strings.Contains(line, `msg="cascade: done"`) || strings.Contains(line, `msg="idempotency: outcome"`)) != strings.Contains(line, "traceparent=00-0af7651916cd43dd8448eb211c80319c-") {
+			t.Errorf("lines of the request have its trace, and no others: %s", line)
+		}
+	}
+	if !strings.Contains(r.log.String(), `msg="cascade: done"`) || !strings.Contains(r.log.String(), `msg="idempotency: outcome"`) {
+		t.Error(r.log.String())
 	}
 
 	if answer := ask(); answer.Header().Get(httpkey.HeaderReplayed) != "true" {
@@ -314,6 +319,12 @@ func TestRunAgain(t *testing.T) {
 	tx := r.one(r.spans(), "onerow.InTx")
 	if len(tx.Events) != 1 || tx.Events[0].Name != "run again" {
 		t.Errorf("%+v", tx.Events)
+	}
+	err = onerow.InTx(r.ctx, r.db, func(context.Context, *onerow.Tx) error {
+		return errors.New("fetch https://user:hunter2@store.example/a?X-Amz-Signature=hunter2: 403")
+	})
+	if tx := r.one(r.spans(), "onerow.InTx"); strings.Contains(tx.Status.Description, "hunter2") || !strings.Contains(tx.Status.Description, "store.example") || !strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("%v, and the span has %q", err, tx.Status.Description)
 	}
 }
 

@@ -56,7 +56,11 @@ func TestRunPageFlags(t *testing.T) {
 	}
 	none := func(r *http.Request) { r.Header.Del("Authorization") }
 	eve := func(r *http.Request) { none(r); r.SetBasicAuth("eve", reads) }
-	ann := func(r *http.Request) { none(r); r.Header.Set("X-Forwarded-User", "ann"); r.Header.Set("Origin", "http://"+r.Host) }
+	ann := func(r *http.Request) {
+		none(r)
+		r.Header.Set("X-Forwarded-User", "ann")
+		r.Header.Set("Origin", "http://"+r.Host)
+	}
 	pause := url.Values{"reason": {"a test"}}
 	s.says(s.get("/"), http.StatusOK, `href="/admin/trash"`, "Pause all workers")
 	s.says(s.get("/", none), http.StatusUnauthorized)

@@ -10,6 +10,8 @@ package trace
 import (
 	"context"
 	"log/slog"
+
+	"github.com/onerow/onerow/internal/redact"
 )
 
 // tracer is onerow.Tracer, which stands above.
@@ -85,12 +87,28 @@ func (s Span) Link(traceparent string) {
 	}
 }
 
-// End ends the span with what err points to: it is for defer.
+// End ends the span with what err points to: it is for defer. The tracer is told no secret.
 func (s Span) End(err *error) {
-	if s.t != nil {
-		s.t.End(s.ctx, *err)
+	if s.t == nil {
+		return
 	}
+	ended := *err
+	if ended != nil {
+		if text := redact.Text(ended.Error()); text != ended.Error() {
+			ended = &redacted{ended, text}
+		}
+	}
+	s.t.End(s.ctx, ended)
 }
+
+// redacted is an error with another text.
+type redacted struct {
+	error
+	text string
+}
+
+func (r *redacted) Error() string { return r.text }
+func (r *redacted) Unwrap() error { return r.error }
 
 // On says whether ctx has a tracer.
 func On(ctx context.Context) bool { return of(ctx) != nil }
