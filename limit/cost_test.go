@@ -118,6 +118,9 @@ func TestCosts(t *testing.T) {
 			return second(s.bytes.Reserve(ctx, db, "p", 50, time.Microsecond, 1))
 		})
 		c.Call("note", func(ctx context.Context, db *sql.DB) error { return recount.Limit(ctx, db, "file", "1") })
+		c.Call("list", func(ctx context.Context, db *sql.DB) error {
+			return second(limit.List(ctx, db, limit.Line{Name: "file", Owner: "1005"}, 20))
+		})
 		c.Call("look", func(ctx context.Context, db *sql.DB) error { return second(s.number.Look(ctx, db, 1)) })
 		sweepers := map[*sql.DB]*limit.Sweeper{}
 		c.Call("sweep", func(ctx context.Context, db *sql.DB) error {

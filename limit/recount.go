@@ -71,11 +71,16 @@ func (r *Rule) Look(ctx context.Context, db onerow.DB, owner ...any) (State, err
 	if err != nil {
 		return State{}, errtext.Wrap(err, "limit: look at %q", r.name)
 	}
+	return stateOf(room, maximum, version), nil
+}
+
+// stateOf is the state of an owner's rows.
+func stateOf(room, maximum, version int64) State {
 	switch {
 	case version == 0 || maximum-room > countable: // more than can be counted
-		return State{}, nil
+		return State{}
 	case maximum == unlimited:
-		return State{Used: maximum - room, Max: -1, Known: true}, nil
+		return State{Used: maximum - room, Max: -1, Known: true}
 	}
-	return State{Used: maximum - room, Max: maximum, Known: true}, nil
+	return State{Used: maximum - room, Max: maximum, Known: true}
 }

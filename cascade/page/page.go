@@ -158,7 +158,7 @@ type layout struct {
 type pageLink struct{ Path, Name string }
 
 func pageLinks(act bool) []pageLink {
-	links := []pageLink{{"/", "Jobs"}, {"/trash", "Trash"}, {"/retention", "Retention"}, {"/keys", "Keys"}, {"/serials", "Serials"}, {"/letters", "Dead letters"}}
+	links := []pageLink{{"/", "Jobs"}, {"/trash", "Trash"}, {"/retention", "Retention"}, {"/keys", "Keys"}, {"/serials", "Serials"}, {"/limits", "Limits"}, {"/letters", "Dead letters"}}
 	if act {
 		links = append(links, pageLink{"/delete", "Delete…"})
 	}
@@ -192,6 +192,8 @@ func (p *Page) render(w http.ResponseWriter, r *http.Request, status int, name s
 		l.Title = "Keys"
 	case serialsView, seriesView:
 		l.Title = "Serials"
+	case limitsView:
+		l.Title = "Limits"
 	case lettersView:
 		l.Title = "Dead letters"
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/limit"
 	"github.com/onerow/onerow/ordering"
 	"github.com/onerow/onerow/serial"
 	"github.com/onerow/onerow/serial/gaps"
@@ -81,6 +82,47 @@ func firstOf(err, other error) error {
 		return err
 	}
 	return other
+}
+
+// limitsView lists what owners have in use of their limits. The application knows the maximum, so nothing can
+// be done here.
+type limitsView struct {
+	Limits []limitView
+	Next   string
+}
+
+type limitView struct {
+	Name, Owner string
+	Used        string
+	Kind, Note  string
+}
+
+func (p *Page) limits(ctx context.Context, r *http.Request) (any, error) {
+	q := r.URL.Query()
+	all, err := limit.List(ctx, p.db, limit.Line{Name: q.Get("name"), Owner: q.Get("owner")}, maxListed)
+	v := limitsView{}
+	for _, l := range all {
+		one := limitView{Name: output.Printable(l.Name), Owner: output.Printable(l.Owner)}
+		switch {
+		case !l.Known:
+			one.Used = "not counted yet"
+		case l.Max < 0:
+			one.Used = output.Grouped(l.Used) + " in use, without a maximum"
+		default:
+			one.Used = output.Grouped(l.Used) + " of " + output.Grouped(l.Max) + " in use"
+			if l.Used >= l.Max {
+				one.Kind = "warn"
+			}
+		}
+		if l.Recount && l.Known {
+			one.Note = "is to be counted again"
+		}
+		v.Limits = append(v.Limits, one)
+	}
+	if n := len(all); n == maxListed {
+		v.Next = "/limits?" + url.Values{"name": {all[n-1].Name}, "owner": {all[n-1].Owner}}.Encode()
+	}
+	return v, err
 }
 
 // lettersView lists messages of a queue that could not be applied, in the order of their parking.

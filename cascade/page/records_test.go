@@ -141,6 +141,24 @@ func TestSerialsPage(t *testing.T) {
 	d.says(d.get("/series?name=", by(evesToken)), http.StatusBadRequest)
 }
 
+// TestLimitsPage: what owners have in use, page by page.
+func TestLimitsPage(t *testing.T) {
+	d := atDesk(t, testPlan, nil)
+	d.says(d.get("/limits", by(evesToken)), http.StatusOK, "No limits")
+	d.exec("INSERT INTO onerow_limit (name, owner, stripe, room, maximum, version, counted_at) VALUES ('file', ?, 0, 3, 1500, 1, NULL), ('file', 'full', 0, 0, 5, 1, UTC_TIMESTAMP(6))", []byte(odd))
+	for i := range maxListed {
+		d.exec("INSERT INTO onerow_limit (name, owner, stripe, room, maximum, version, counted_at) VALUES ('old', ?, 0, 1, 1, 1, UTC_TIMESTAMP(6))", fmt.Sprintf("u%03d", i))
+	}
+	body := d.says(d.get("/limits", by(evesToken)), http.StatusOK, "1,497 of 1,500 in use", "is to be counted again", "5 of 5 in use", "0 of 1 in use", "u097", "&lt;script&gt;")
+	if strings.Contains(body, "u098") || strings.Contains(body, "<script>alert") {
+		t.Error(body)
+	}
+	body = d.says(d.get(d.link(body, `href="([^"]*)" rel="next"`), by(evesToken)), http.StatusOK, "u098", "u099")
+	if strings.Contains(body, "u097") || strings.Contains(body, `rel="next"`) {
+		t.Error(body)
+	}
+}
+
 // TestLettersPage: messages of a queue, page by page, whatever they have in them.
 func TestLettersPage(t *testing.T) {
 	d := atDesk(t, testPlan, nil)

@@ -55,6 +55,7 @@ func (p *Page) routes(metrics http.Handler) http.Handler {
 	mux.HandleFunc("GET /key", p.show("key", p.oneKey))
 	mux.HandleFunc("GET /serials", p.show("serials", p.serials))
 	mux.HandleFunc("GET /series", p.showWithin(actTimeout, "series", p.oneSeries))
+	mux.HandleFunc("GET /limits", p.show("limits", p.limits))
 	mux.HandleFunc("GET /letters", p.show("letters", p.letters))
 	mux.HandleFunc("GET /delete", p.show("delete", p.whatGoes))
 	for path, question := range p.questions() {

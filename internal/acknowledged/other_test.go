@@ -87,7 +87,7 @@ var notSQL = map[string]map[string]string{
 		"word": "event gauge operation",
 	},
 	"limit": {
-		"name":   "name",
+		"name":   "name Name",
 		"key":    "key",
 		"answer": "Limit Owner",
 	},
