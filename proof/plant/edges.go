@@ -61,8 +61,8 @@ var edgeBugs = []bug{
 		"WHERE {from} IS NOT NULL AND {to} IS NOT NULL{filter}", "WHERE {from} IS NOT NULL{filter}"}}},
 	{"more assets in one call than was promised", "./cascade", "TestAssets$", []change{{"cascade/internal/work/assets.go",
 		"const assetsPerCall = 100", "const assetsPerCall = 1000"}}},
-	{"a password with a @ is stored in part", "./cascade", "RedactAll", []change{{"cascade/internal/fault/redact.go", "`://[^/\\s]+@`", "`://[^/@\\s]+@`"}}},
-	{"half of a quoted secret is stored", "./cascade", "RedactAll", []change{{"cascade/internal/fault/redact.go", "(?:\"[^\"]*\"|'[^']*'|[^&\\s,;]+)`)", "(?:[^&\\s,;]+)`)"}}},
+	{"a password with a @ is stored in part", "./cascade", "RedactAll", []change{{"internal/redact/redact.go", "`://[^/\\s]+@`", "`://[^/@\\s]+@`"}}},
+	{"half of a quoted secret is stored", "./cascade", "RedactAll", []change{{"internal/redact/redact.go", "(?:\"[^\"]*\"|'[^']*'|[^&\\s,;]+)`)", "(?:[^&\\s,;]+)`)"}}},
 	{"a file that is deleted covers the error of one that stays", "./cascade/blobassets", ".", []change{{"cascade/blobassets/blobassets.go",
 		"errs[i] = fn(name)", "errs[i-i] = fn(name)"}}},
 

@@ -35,9 +35,9 @@ type HTTPFlags struct {
 }
 
 // tokens are the secrets of one flag, or of its variable, with the names.
-func tokens(a *shell.App, flags []string, env string) (map[string]string, error) {
+func tokens(flags []string, environment string) (map[string]string, error) {
 	if len(flags) == 0 {
-		flags = strings.Fields(a.Getenv(env))
+		flags = strings.Fields(environment)
 	}
 	named := map[string]string{}
 	for _, text := range flags {
@@ -86,10 +86,10 @@ func Operator(a *shell.App, f HTTPFlags, log *slog.Logger) (*server, error) {
 		return nil, err
 	}
 	o := page.Options{ProxyUser: f.HTTPProxyUser, Prefix: strings.TrimSuffix(f.HTTPPrefix, "/"), Log: log}
-	if o.Tokens, err = tokens(a, f.HTTPToken, output.EnvToken); err != nil {
+	if o.Tokens, err = tokens(f.HTTPToken, a.Getenv(output.EnvToken)); err != nil {
 		return nil, err
 	}
-	if o.ReadTokens, err = tokens(a, f.HTTPReadToken, output.EnvReadToken); err != nil {
+	if o.ReadTokens, err = tokens(f.HTTPReadToken, a.Getenv(output.EnvReadToken)); err != nil {
 		return nil, err
 	}
 	if o.Proxies, err = proxies(f.HTTPProxy); err != nil {
