@@ -109,11 +109,11 @@ func inTx(ctx context.Context, db DB, fn func(context.Context, *Tx) error, token
 // pooled runs attempts on a pool, in a span of that name. One that lost its session at a large statement is
 // looked at before it is repeated.
 func pooled(ctx context.Context, db DB, name string, try func(ctx context.Context) attempt) (err error) {
-	ctx, span := trace.Start(ctx, name, slog.Attr{})
+	traced, span := trace.Start(ctx, name, slog.Attr{}) // not ctx anew: a closure would keep it on the heap
 	defer span.End(&err)
 	losses, unknown := 0, false // unknown: another attempt than those may have been committed
-	return retry(ctx, span, func() attempt {
-		a := try(ctx)
+	return retry(traced, span, func() attempt {
+		a := try(traced)
 		if a.large == nil {
 			unknown = unknown || a.unanswered
 			return a
@@ -124,7 +124,7 @@ func pooled(ctx context.Context, db DB, name string, try func(ctx context.Contex
 		if errors.As(err, &unanswered) { // not where the statement is one that the server never takes
 			err = unanswered.Err
 		}
-		if e := a.large.ask(ctx, db, err, losses > 1); e != nil {
+		if e := a.large.ask(traced, db, err, losses > 1); e != nil {
 			return attempt{err: e, settled: !unknown}
 		}
 		return a

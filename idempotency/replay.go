@@ -64,10 +64,11 @@ func look[T any](ctx context.Context, db onerow.DB, k *Keys, c *call) (out onero
 	}
 	var r *row
 	err = single(ctx, db, func(db onerow.DB) (err error) {
-		query := func(text string, args []any, scan func(*sql.Rows) error) error {
-			return onerow.Query(wire.KeepPrepared(ctx), db, text, args, scan)
+		text, traced := lookText(ctx)
+		query := func(scan func(*sql.Rows) error) error {
+			return onerow.Query(wire.KeepPrepared(ctx), db, text, c.lookArgs(), scan)
 		}
-		if r, err = c.resultRow(ctx, query); err != nil || r == nil || r.result.data != nil {
+		if r, err = resultRow(query, traced); err != nil || r == nil || r.result.data != nil {
 			return err
 		}
 		r, err = read(ctx, db, sqlRead, c.key)
@@ -90,35 +91,49 @@ func refusing(ctx context.Context, tx *onerow.Tx, c *call, uncertain bool) (*row
 	if tx.Joined() { // it goes on, and its snapshot may be older
 		return read(ctx, tx, sqlReadCurrent, c.key)
 	}
-	last := func(text string, args []any, scan func(*sql.Rows) error) error {
-		return packet.QueryLast(wire.OwnQueries(ctx), tx, text, args, scan)
+	last := func(query string, args []any) func(scan func(*sql.Rows) error) error {
+		return func(scan func(*sql.Rows) error) error {
+			return packet.QueryLast(wire.OwnQueries(ctx), tx, query, args, scan)
+		}
 	}
 	if !uncertain {
-		if r, err := c.resultRow(ctx, last); err != nil || r != nil && r.result.data != nil {
+		text, traced := lookText(ctx)
+		if r, err := resultRow(last(text, c.lookArgs()), traced); err != nil || r != nil && r.result.data != nil {
 			return r, err
 		}
 	}
-	return scanRow(func(scan func(*sql.Rows) error) error { return last(sqlRead, c.key.args(), scan) })
+	return scanRow(last(sqlRead, c.key.args()))
 }
 
 // resultRow is the row of sqlLook, without a result where there is more to say; nil if the key has not ended.
-func (c *call) resultRow(ctx context.Context, query func(text string, args []any, scan func(*sql.Rows) error) error) (found *row, err error) {
-	text, traced := sqlLook, trace.On(ctx)
-	if traced {
-		text = sqlLookTraced
-	}
-	err = query(text, append([]any{nullable(c.fingerprint)}, c.key.args()...), func(rows *sql.Rows) error {
+// It is small enough to be inlined, or its closures would be on the heap.
+func resultRow(query func(scan func(*sql.Rows) error) error, traced bool) (found *row, err error) {
+	err = query(func(rows *sql.Rows) error {
 		found = &row{Entry: Entry{Status: Completed}}
-		if traced {
-			return rows.Scan(&found.result.data, &found.Traceparent)
-		}
-		return rows.Scan(&found.result.data)
+		return found.scanResult(rows, traced)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return found, nil
 }
+
+func (r *row) scanResult(rows *sql.Rows, traced bool) error {
+	if traced {
+		return rows.Scan(&r.result.data, &r.Traceparent)
+	}
+	return rows.Scan(&r.result.data)
+}
+
+// lookText is sqlLook, or what a span wants.
+func lookText(ctx context.Context) (text string, traced bool) {
+	if trace.On(ctx) {
+		return sqlLookTraced, true
+	}
+	return sqlLook, false
+}
+
+func (c *call) lookArgs() []any { return append([]any{nullable(c.fingerprint)}, c.key.args()...) }
 
 // told says on a span what came of the call, and refers to the claim before this one, whose result or failure
 // it gets, or which it takes over.

@@ -7,7 +7,7 @@ var traceBugs = []bug{
 	{"a later attempt is not linked", "./oteltrace", "TestAttempts", []change{{"cascade/trace.go", "	if job.Token != 1 {\n		span.Link", "	if job.Token < 1 {\n		span.Link"}}},
 	{"jobs that end together refer to the first request only", "./oteltrace", "TestTogether", []change{{"cascade/trace.go", "range jobs[1:] {\n		span.Link", "range jobs[:0] {\n		span.Link"}}},
 	{"a key does not know who claimed it", "./oteltrace", "TestOneRequest|TestTakeOver", []change{{"idempotency/do.go", "micros(c.Lease), trace.Parent(ctx)}", "micros(c.Lease), any(nil)}"}}},
-	{"a replay is not linked", "./oteltrace", "TestOneRequest", []change{{"idempotency/replay.go", "		text = sqlLookTraced\n", ""}, {"idempotency/replay.go", "text, traced := sqlLook, trace.On(ctx)", "text, traced := sqlLook, false"}}},
+	{"a replay is not linked", "./oteltrace", "TestOneRequest", []change{{"idempotency/replay.go", "if trace.On(ctx) {\n		return sqlLookTraced", "if trace.On(ctx) && false {\n		return sqlLookTraced"}}},
 	{"lines have no traceparent", "./oteltrace", "TestOneRequest", []change{{"internal/trace/trace.go", `r.AddAttrs(slog.String("traceparent", string(p)))`, "_ = p"}}},
 	{"another try is not told", "./oteltrace", "TestRunAgain", []change{{"retry.go", "		if span.On() {\n", "		if false {\n"}}},
 	{"an answer counts as a failure", "./oteltrace", "TestAttempts", []change{{"oteltrace/oteltrace.go", "status < http.StatusInternalServerError {", "status < 0 {"}}},
