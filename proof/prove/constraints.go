@@ -184,7 +184,7 @@ func keyBytes(ctx context.Context, s *site) (string, error) {
 		if err := s.run(ctx, `DELETE FROM prove_text`); err != nil {
 			return "", err
 		}
-		if _, err := s.work.ExecContext(ctx, `INSERT INTO prove_text VALUES (?)`, id); err != nil {
+		if _, err := s.work.ExecContext(ctx, `INSERT INTO prove_text (text) VALUES (?)`, id); err != nil {
 			seen[id+": "+message(err)] = true // a character set that lacks it
 			continue
 		}

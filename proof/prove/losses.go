@@ -51,7 +51,7 @@ func (s *site) hold(ctx context.Context) (end func(), err error) {
 }
 
 const (
-	sqlLog   = `INSERT INTO prove_log VALUES (?)`
+	sqlLog   = `INSERT INTO prove_log (what) VALUES (?)`
 	sqlTouch = `UPDATE prove_account SET amount = amount + 1 WHERE id = 1`
 )
 
@@ -78,7 +78,7 @@ func lockWait(ctx context.Context, s *site) (string, error) {
 	if err := conn.QueryRowContext(ctx, `SELECT COUNT(*) FROM prove_log WHERE what = 'before'`).Scan(&kept); err != nil {
 		return "", err
 	}
-	for _, statement := range []string{`INSERT INTO prove_log VALUES ('after')`, `ROLLBACK`} {
+	for _, statement := range []string{`INSERT INTO prove_log (what) VALUES ('after')`, `ROLLBACK`} {
 		if _, err := conn.ExecContext(ctx, statement); err != nil {
 			return "", err
 		}

@@ -186,6 +186,11 @@ func lagging(t *testing.T, first *devdb.Server) {
 		follow = `CHANGE MASTER TO MASTER_HOST = '%s', MASTER_PORT = %s, MASTER_USER = 'replica', MASTER_PASSWORD = 'replica', MASTER_DELAY = 1`
 	}
 	at := admin(t, first)
+	defer func() { // MySQL's server would wait for the session that feeds the replica
+		for _, id := range dbtest.SessionsOf(t, at, "replica") {
+			dbtest.Exec(t, at, fmt.Sprintf("KILL %d", id))
+		}
+	}()
 	dbtest.Exec(t, at, `CREATE USER replica@'%' IDENTIFIED BY 'replica'`)
 	dbtest.Exec(t, at, `GRANT REPLICATION SLAVE ON *.* TO replica@'%'`)
 	dbtest.Exec(t, at, `CREATE USER replica@localhost IDENTIFIED BY 'replica'`)

@@ -44,12 +44,12 @@ var bare = []string{
 	`CREATE TABLE prove_pick (name VARBINARY(64) NOT NULL, who INT NOT NULL, UNIQUE KEY one_name (name)) ENGINE=InnoDB`,
 	`CREATE TABLE prove_job (id INT PRIMARY KEY, state VARBINARY(16) NOT NULL, who INT NULL) ENGINE=InnoDB`,
 	`CREATE TABLE prove_account (id INT PRIMARY KEY, amount BIGINT NOT NULL) ENGINE=InnoDB`,
-	`CREATE TABLE prove_log (what VARBINARY(64) NOT NULL) ENGINE=InnoDB`,
+	`CREATE TABLE prove_log (id BIGINT PRIMARY KEY AUTO_INCREMENT, what VARBINARY(64) NOT NULL) ENGINE=InnoDB`,
 	`CREATE TABLE prove_note (id INT PRIMARY KEY, text VARCHAR(10000) NOT NULL) ENGINE=InnoDB`,
 	`CREATE TABLE prove_time (id INT PRIMARY KEY AUTO_INCREMENT, at DATETIME(6) NOT NULL, stamp TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6)) ENGINE=InnoDB`,
 	`CREATE TABLE prove_newer (id INT PRIMARY KEY, changed_at BIGINT NULL, text VARCHAR(20) NOT NULL) ENGINE=InnoDB`,
 	`INSERT INTO prove_newer (id, text) VALUES (1, '')`,
-	`CREATE TABLE prove_text (text VARCHAR(40)) ENGINE=InnoDB`,
+	`CREATE TABLE prove_text (id BIGINT PRIMARY KEY AUTO_INCREMENT, text VARCHAR(40)) ENGINE=InnoDB`,
 }
 
 // makeTables makes the toolkit's tables, the plan's and the bare ones.

@@ -47,7 +47,7 @@ func autocommit(ctx context.Context, s *site, db *sql.DB, what string) (string, 
 	if err != nil {
 		return "", err
 	}
-	_, err = conn.ExecContext(ctx, `INSERT INTO prove_log VALUES (?)`, what)
+	_, err = conn.ExecContext(ctx, `INSERT INTO prove_log (what) VALUES (?)`, what)
 	discard(conn)
 	if err != nil {
 		return "", err
@@ -86,7 +86,7 @@ func rollback(ctx context.Context, s *site) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		_, err = conn.ExecContext(ctx, `INSERT INTO prove_log VALUES (?)`, how)
+		_, err = conn.ExecContext(ctx, `INSERT INTO prove_log (what) VALUES (?)`, how)
 		if err == nil && how == "rolled back" {
 			_, err = conn.ExecContext(ctx, `ROLLBACK`)
 		}
