@@ -89,8 +89,8 @@ func (p *Page) questionUndoAll(ctx context.Context, r *http.Request, _ int64) (a
 	if r.FormValue("resource") == "" {
 		return askView{}, refusal{http.StatusBadRequest, "Say the jobs of which resource are to be undone."}
 	}
-	return asked(r, queue.Scheduled).question(ctx, p, "Undo %s?", askView{Action: "/scheduled/cancel", Yes: "Yes, bring them all back", No: "No, leave them", Danger: true,
-		Lines: []string{"These deletions are in their grace period. Each row is back where it was, with everything below it: nothing was deleted yet."}})
+	return asked(r, queue.Scheduled).question(ctx, p, "Undo %s?", askView{Action: "/scheduled/cancel", Yes: "Yes, bring them all back", No: "No, leave them",
+		Lines: []string{"These deletions are in their grace period. Each row comes back to where it was, with everything below it: nothing was deleted yet."}})
 }
 
 // retryDead tries dead jobs again, each by its own statement.
