@@ -111,7 +111,7 @@ func (b *bundle) run(ctx context.Context) error {
 	var spent time.Duration
 	var ended []bool
 	full, limit := false, b.limit()
-	traced, end := startBundle(late, b.jobs)
+	traced, each, end := startBundle(late, b.jobs)
 	err = onerow.InTx(traced, b.db, func(ctx context.Context, tx *onerow.Tx) error {
 		begin = time.Now()
 		stillClaimed, err := b.claim.Lock(ctx, tx, ids)
@@ -137,7 +137,7 @@ func (b *bundle) run(ctx context.Context) error {
 		return err
 	}
 	b.full = full
-	return b.committed(ctx, late, ended, time.Since(begin), spent)
+	return b.committed(ctx, late, each, ended, time.Since(begin), spent)
 }
 
 // note notes what was deleted for the jobs and which have ended. Up to six statements.
@@ -168,7 +168,7 @@ func (b *bundle) lookForEnded(ctx context.Context, ids []int64) error {
 }
 
 // committed takes a committed batch into account and tells of it, then waits as the governor says.
-func (b *bundle) committed(ctx, late context.Context, ended []bool, took, spent time.Duration) error {
+func (b *bundle) committed(ctx, late context.Context, each []context.Context, ended []bool, took, spent time.Duration) error {
 	all := work.NewTally()
 	for _, t := range b.tallies {
 		all.Add(t)
@@ -182,7 +182,11 @@ func (b *bundle) committed(ctx, late context.Context, ended []bool, took, spent 
 		b.ended[job.ID] = true
 		b.setbacks.end(job.ID)
 		b.tell(Event{Ended: queue.Done})
-		b.cfg.Log.InfoContext(ctx, "cascade: done", "worker", b.cfg.Name, "job", job.ID, "resource", job.Resource, "id", job.ResourceID)
+		of := ctx
+		if each != nil {
+			of = each[i]
+		}
+		b.cfg.Log.InfoContext(of, "cascade: done", "worker", b.cfg.Name, "job", job.ID, "resource", job.Resource, "id", job.ResourceID)
 		if err := b.tellStored(late, job.Job); err != nil {
 			return err
 		}

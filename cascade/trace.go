@@ -39,23 +39,22 @@ func startJob(ctx context.Context, job queue.Claimed) (context.Context, trace.Sp
 }
 
 // startBundle begins the spans of jobs that one batch ends, and that of the batch: it is a child of the first
-// one's, and linked to the requests of all others.
-func startBundle(ctx context.Context, jobs []rootedJob) (batch context.Context, end func(err *error)) {
+// one's, and linked to the requests of all others. Each job has a context, for what is logged of it; none
+// where nobody traces.
+func startBundle(ctx context.Context, jobs []rootedJob) (batch context.Context, each []context.Context, end func(err *error)) {
 	if !trace.On(ctx) {
-		return ctx, func(*error) {}
+		return ctx, nil, func(*error) {}
 	}
+	each = make([]context.Context, len(jobs))
 	spans := make([]trace.Span, len(jobs))
 	for i, job := range jobs {
-		below, span := startJob(ctx, job.Claimed)
-		if spans[i] = span; i == 0 {
-			batch = below
-		}
+		each[i], spans[i] = startJob(ctx, job.Claimed)
 	}
-	batch, span := trace.Start(batch, "cascade.batch", slog.Int("onerow.jobs", len(jobs)))
+	batch, span := trace.Start(each[0], "cascade.batch", slog.Int("onerow.jobs", len(jobs)))
 	for _, job := range jobs[1:] {
 		span.Link(job.Traceparent)
 	}
-	return batch, func(err *error) {
+	return batch, each, func(err *error) {
 		span.End(err)
 		for _, s := range spans {
 			s.End(err)

@@ -12,7 +12,6 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/recount"
-	"github.com/onerow/onerow/internal/trace"
 )
 
 // Config of a [Sweeper]. The zero value is valid.
@@ -64,7 +63,7 @@ func NewSweeper(db *sql.DB, c Config, rules ...*Rule) *Sweeper {
 	c.Batch = cmp.Or(max(c.Batch, 0), 100)
 	c.Pause = cmp.Or(max(c.Pause, 0), 5*time.Second)
 	c.Every = cmp.Or(c.Every, 24*time.Hour)
-	c.Log = trace.Log(cmp.Or(c.Log, slog.Default()))
+	c.Log = cmp.Or(c.Log, slog.Default())
 	s := &Sweeper{db: db, config: c}
 	for _, rule := range rules {
 		s.rules = append(s.rules, &lap{rule: rule})

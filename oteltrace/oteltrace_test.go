@@ -283,6 +283,11 @@ func TestTogether(t *testing.T) {
 			traces[s.SpanContext.TraceID().String()] = true
 		}
 	}
+	for line := range strings.Lines(r.log.String()) {
+		if strings.Contains(line, `msg="cascade: done"`) && !strings.Contains(line, "traceparent=") {
+			t.Errorf("the line of a job has no trace: %s", line)
+		}
+	}
 	if batch := r.one(spans, "cascade.batch"); len(traces) != 3 || len(batch.Links) != 2 || attribute(batch, "onerow.jobs") != int64(3) {
 		t.Errorf("%d traces; %+v", len(traces), batch)
 	}
@@ -295,7 +300,6 @@ func TestTakeOver(t *testing.T) {
 	_, _, err := idempotency.Begin[int](r.ctx, r.db, r.keys, key, idempotency.Options{Lease: time.Microsecond})
 	r.must(err)
 	first := r.one(r.spans(), "idempotency.Begin")
-	time.Sleep(10 * time.Millisecond)
 	claim, _, err := idempotency.Begin[int](r.ctx, r.db, r.keys, key)
 	r.must(err)
 	second := r.one(r.spans(), "idempotency.Begin")

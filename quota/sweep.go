@@ -13,7 +13,6 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/errtext"
 	"github.com/onerow/onerow/internal/recount"
-	"github.com/onerow/onerow/internal/trace"
 )
 
 // Config of a [Sweeper]. The zero value is valid.
@@ -77,7 +76,7 @@ func NewSweeper(db *sql.DB, c Config, rules ...*Rule) *Sweeper {
 	c.Every = cmp.Or(max(c.Every, 0), 5*time.Second)
 	c.Recheck = cmp.Or(c.Recheck, 15*time.Minute)
 	c.RecheckEvery = cmp.Or(max(c.RecheckEvery, 0), time.Minute)
-	c.Log = trace.Log(cmp.Or(c.Log, slog.Default()))
+	c.Log = cmp.Or(c.Log, slog.Default())
 	s := &Sweeper{db: db, config: c}
 	for _, rule := range rules {
 		s.laps = append(s.laps, &lap{rule: rule})

@@ -22,7 +22,8 @@
 // # What is promised
 //
 //   - With tokens or proxies nobody sees or does anything who is not one of these, except for /healthz,
-//     /readyz and the ways to sign in. Wrong tokens are answered slowly, however they come.
+//     /readyz and the ways to sign in. Wrong tokens are answered slowly, however they come, but not beside
+//     a proxy's word: that lets in by itself.
 //   - Who may only look changes nothing: one place refuses every post but the sign-in's own, before it is
 //     looked at. No button is shown to him.
 //   - A post from another site is refused in every case; one that does not say where it comes from needs a

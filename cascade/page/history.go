@@ -11,7 +11,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/output"
 )
 
-// What the queue was like is kept in this process, a point a minute for a day: it begins with Run, and ends
+// Points of the queue are kept in this process, a point a minute for a day: they begin with Run, and end
 // with the process.
 const (
 	historyEvery = time.Minute

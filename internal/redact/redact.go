@@ -5,8 +5,8 @@ package redact
 
 import "regexp"
 
-// What may hold a secret: the user of an address, that of a DSN in go-sql-driver's form, and the signature of
-// a signed address.
+// Patterns of what may hold a secret: the user of an address, that of a DSN in go-sql-driver's form, and the
+// signature of a signed address.
 var (
 	driverDSN = regexp.MustCompile(`[^\s/]*:[^\s]*@((?:tcp|tcp4|tcp6|unix)\()`)
 	userInfo  = regexp.MustCompile(`://[^/\s]+@`) // up to the last one: a password may have a @

@@ -1,6 +1,6 @@
 //go:build prove
 
-// What no push runs: all that is planted, and all checks with the rights that -grants prints.
+// Tests that no push runs try all that is planted, and all checks with the rights that -grants prints.
 package main
 
 import (
