@@ -33,7 +33,7 @@ var floors = [][]string{
 	// Transactions; then pools, whose sessions are guarded. A workflow links no pool.
 	{"."},
 	{"internal/packet", "internal/purge", "internal/settings", "internal/hosts", "internal/recount"},
-	{"internal/guard"},
+	{"internal/guard", "internal/recount/waiting"},
 	{"pool", "oteltrace"},
 	// The declaration, and what asks a server about it.
 	{"schema/internal/colset", "schema/internal/loops", "schema/internal/shape"},

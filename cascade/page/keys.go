@@ -34,10 +34,10 @@ var keyKinds = []struct {
 	what, name string
 	list       keyadmin.ListOptions
 }{
-	{"overdue", "Overdue", keyadmin.ListOptions{Status: idempotency.InProgress, Waiting: true}},
-	{"errored", "Need attention", keyadmin.ListOptions{Status: idempotency.Failed, Waiting: true}},
-	{"in-progress", "In progress", keyadmin.ListOptions{Status: idempotency.InProgress}},
-	{"failed", "Failed", keyadmin.ListOptions{Status: idempotency.Failed}},
+	{"overdue", "In progress, overdue", keyadmin.ListOptions{Status: idempotency.InProgress, Waiting: true}},
+	{"errored", "Failed, need attention", keyadmin.ListOptions{Status: idempotency.Failed, Waiting: true}},
+	{"in-progress", "All in progress", keyadmin.ListOptions{Status: idempotency.InProgress}},
+	{"failed", "All failed", keyadmin.ListOptions{Status: idempotency.Failed}},
 }
 
 // keyView is a key in words.

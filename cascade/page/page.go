@@ -149,6 +149,7 @@ type layout struct {
 	Live     string // where what is kept up to date comes from; "" for a page that is not
 	Query    string // what is searched for
 	Path     string // of the page, for the way back
+	Section  string // the path of the page that it belongs to, if that is another
 	Pages    []pageLink
 	Flash    *flash
 	Content  any
@@ -189,9 +190,9 @@ func (p *Page) render(w http.ResponseWriter, r *http.Request, status int, name s
 	case retentionView:
 		l.Title = "Retention"
 	case keysView, keyView:
-		l.Title = "Keys"
+		l.Title, l.Section = "Keys", "/keys"
 	case serialsView, seriesView:
-		l.Title = "Serials"
+		l.Title, l.Section = "Serials", "/serials"
 	case limitsView:
 		l.Title = "Limits"
 	case lettersView:

@@ -42,7 +42,7 @@ func TestKeysPage(t *testing.T) {
 	d := atDesk(t, testPlan, nil)
 	d.says(d.get("/keys", by(evesToken)), http.StatusOK, "No such keys")
 	key := d.claimed("shop", "charge", odd)
-	body := d.says(d.get("/keys", by(evesToken)), http.StatusOK, "Overdue", "expected ", "by <bdi>worker:7</bdi>", "&lt;script&gt;")
+	body := d.says(d.get("/keys", by(evesToken)), http.StatusOK, "In progress, overdue", "expected ", "by <bdi>worker:7</bdi>", "&lt;script&gt;")
 	if strings.Contains(body, "<script>alert") {
 		t.Error("a key is a program")
 	}
@@ -112,6 +112,40 @@ func TestKeysPage(t *testing.T) {
 		if n != 1 {
 			t.Errorf("%s is listed %d times", link, n)
 		}
+	}
+}
+
+// TestBoardOfKeys: the board leads to the keys that wait for somebody, as far as they may be read.
+func TestBoardOfKeys(t *testing.T) {
+	d := atDesk(t, testPlan, nil)
+	if body := d.says(d.get("/", by(evesToken)), http.StatusOK); strings.Contains(body, "idempotency key") {
+		t.Error("there is no key")
+	}
+	for i := range showKeys + 1 {
+		d.claimed("shop", "charge", fmt.Sprint(i))
+	}
+	d.exec("UPDATE onerow_key SET status = 'error', attention = 1 WHERE idem_key = '0'")
+	d.watch.changed()
+	d.says(d.get("/", by(evesToken)), http.StatusOK, `href="/keys?what=overdue">At least 100 idempotency keys: in progress for longer than expected<`,
+		`href="/keys?what=errored">1 idempotency key: failed and need attention<`)
+}
+
+// TestPausedBy: who has paused is shown with the reason, and of two the last.
+func TestPausedBy(t *testing.T) {
+	d := atDesk(t, testPlan, func(o *Options) { o.Tokens["0123456789abcdef-bob"] = "bob" })
+	press := func(token, path string, fields url.Values) {
+		t.Helper()
+		d.told(d.do(http.MethodPost, path, fields, by(token)))
+	}
+	press(annsToken, "/pause", url.Values{"reason": {"slow"}})
+	press("0123456789abcdef-bob", "/pause", url.Values{"reason": {"slower"}})
+	press(annsToken, "/pause-resource", url.Values{"resource": {"shelf"}})
+	d.says(d.get("/", by(evesToken)), http.StatusOK, "by <bdi>bob (page)</bdi>: <bdi>slower", "by <bdi>ann (page)</bdi>")
+	press(annsToken, "/resume", nil)
+	d.exec("UPDATE onerow_switch SET is_on = 1, reason = 'by hand' WHERE name = 'pause'")
+	d.watch.changed()
+	if body := d.says(d.get("/", by(evesToken)), http.StatusOK, "by hand"); strings.Contains(body, "bob (page)") {
+		t.Error("bob has not paused that")
 	}
 }
 

@@ -46,6 +46,9 @@ func (p *Page) retention(ctx context.Context, _ *http.Request) (any, error) {
 			continue
 		}
 		of.Policy, of.Any, of.Due, of.Oldest, of.Window = output.OneLine(due.Policy.String()), due.Due > 0, output.Plural(min(due.Due, maxDue), "row"), output.Printable(due.Oldest), "the window is open"
+		if of.Any && due.Policy.Zone == "" {
+			of.Oldest += " UTC"
+		}
 		if due.Due+due.Undated > maxDue {
 			of.Due = "more than " + of.Due
 		}

@@ -21,6 +21,7 @@ type boardView struct {
 	MayAct    bool
 	Paused    bool
 	PausedFor string
+	PausedBy  string
 	Reason    string
 	Rate      string
 	Tiles     []tile
@@ -31,6 +32,7 @@ type boardView struct {
 	Dead      bool  // there are dead jobs
 	Parked    []groupView
 	MoreRows  int64
+	Keys      []keysWaiting
 	Running   []jobView
 	Waiting   []jobView
 	MoreOpen  int64
@@ -46,7 +48,10 @@ type boardView struct {
 	Notice    string   // why nothing goes on although there is something to do
 }
 
-type pausedView struct{ Name, Reason, Since string }
+type pausedView struct{ Name, Reason, Since, By string }
+
+// keysWaiting leads to the idempotency keys that wait for somebody.
+type keysWaiting struct{ Link, Text, Kind string }
 
 type restoringView struct {
 	ID        int64
@@ -88,10 +93,10 @@ func (p viewer) view(b *board, since time.Time, problem error) boardView {
 	}
 	v.At = output.Moment(b.At)
 	if b.Stats.Paused.On {
-		v.Paused, v.Reason, v.PausedFor = true, output.Printable(b.Stats.Paused.Reason), ago(b.At, b.Stats.Paused.Since)
+		v.Paused, v.Reason, v.PausedFor, v.PausedBy = true, output.Printable(b.Stats.Paused.Reason), ago(b.At, b.Stats.Paused.Since), output.Printable(b.PausedBy[""])
 	}
 	for _, r := range b.Stats.Resources {
-		v.Resources = append(v.Resources, pausedView{output.Printable(r.Resource), output.Printable(r.Reason), ago(b.At, r.Since)})
+		v.Resources = append(v.Resources, pausedView{output.Printable(r.Resource), output.Printable(r.Reason), ago(b.At, r.Since), output.Printable(b.PausedBy[r.Resource])})
 	}
 	var rate float64
 	for _, r := range b.Rates {
@@ -124,10 +129,29 @@ func (p viewer) view(b *board, since time.Time, problem error) boardView {
 			v.Restoring = append(v.Restoring, restoringView{ID: id, Row: of.Row, Text: restoreText(of)})
 		}
 	}
+	v.Keys = keysOf(b)
 	v.Charts = p.charts()
 	v.tiles(b)
 	v.explain(b, alive)
 	return v
+}
+
+// keysOf says how many idempotency keys wait for somebody.
+func keysOf(b *board) (list []keysWaiting) {
+	for _, k := range []struct {
+		n                int
+		what, text, kind string
+	}{{b.Errored, "errored", "failed and need attention", "bad"}, {b.Overdue, "overdue", "in progress for longer than expected", "warn"}} {
+		if k.n == 0 {
+			continue
+		}
+		text := output.Plural(int64(k.n), "idempotency key") + ": " + k.text
+		if k.n == showKeys {
+			text = "at least " + text
+		}
+		list = append(list, keysWaiting{"/keys?what=" + k.what, capital(text), k.kind})
+	}
+	return list
 }
 
 // open sorts the open jobs by what becomes of them next.

@@ -10,6 +10,8 @@ import (
 	"github.com/onerow/onerow/cascade/internal/dbtime"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/idempotency/keyadmin"
 )
 
 const (
@@ -26,6 +28,8 @@ const (
 	showTrouble = 200 // dead jobs, and as many with leftovers: equal ones are one entry
 	showEnded   = 15
 	showParked  = 200 // the same
+	showKeys    = 100 // idempotency keys that wait for somebody: they are counted only
+	showActions = 200 // that are looked through for who has paused
 )
 
 // board is what the page shows, as it was read at one time.
@@ -38,6 +42,9 @@ type board struct {
 	Ended    []queue.Job
 	Parked   []queue.Parked
 	Settings []admin.Settings
+	Overdue  int               // idempotency keys, showKeys at most
+	Errored  int               // those whose error needs attention, the same
+	PausedBy map[string]string // who has paused a resource, or with "" all workers, as far as the last actions say
 	Rates    map[int64]float64 // rows per second, of the jobs under way for which it is known
 }
 
@@ -133,7 +140,8 @@ func (b *board) paused(j queue.Job) string {
 	return ""
 }
 
-// load sends 10 statements; 2 more if any job is open, and 1 for each other kind of job that there is.
+// load sends 12 statements; 2 more if any job is open, 1 if anything is paused, and 1 for each other kind of job that
+// there is.
 func (w *watcher) load(ctx context.Context) (*board, error) {
 	b, db := &board{Rates: map[int64]float64{}}, w.db
 	for _, read := range []func() error{
@@ -165,7 +173,42 @@ func (w *watcher) load(ctx context.Context) (*board, error) {
 		}
 		b.Trouble = append(b.Trouble, jobs...)
 	}
-	return b, nil
+	return b, firstOf(w.keys(ctx, b), w.pausedBy(ctx, b))
+}
+
+// keys counts those that wait for somebody. A worker that may not read them has none.
+func (w *watcher) keys(ctx context.Context, b *board) error {
+	for status, n := range map[idempotency.Status]*int{idempotency.InProgress: &b.Overdue, idempotency.Failed: &b.Errored} {
+		list, err := keyadmin.List(ctx, w.db, keyadmin.ListOptions{Status: status, Waiting: true, Limit: showKeys})
+		if err != nil && !denied(err) {
+			return err
+		}
+		*n = len(list)
+	}
+	return nil
+}
+
+// pausedBy looks for who has paused what is paused: the newest action on it says so.
+func (w *watcher) pausedBy(ctx context.Context, b *board) error {
+	if !b.Stats.Paused.On && len(b.Stats.Resources) == 0 {
+		return nil
+	}
+	acts, err := queue.ListActions(ctx, w.db, 0, 0, showActions)
+	if err != nil && !denied(err) {
+		return err
+	}
+	b.PausedBy = map[string]string{}
+	for _, a := range acts {
+		_, known := b.PausedBy[a.Resource]
+		switch {
+		case known || a.JobID != 0 || a.Action != "pause" && a.Action != "resume":
+		case a.Action == "pause":
+			b.PausedBy[a.Resource] = a.Actor
+		default:
+			b.PausedBy[a.Resource] = ""
+		}
+	}
+	return nil
 }
 
 // remember keeps the samples of the jobs under way, and no others.

@@ -25,6 +25,7 @@ import (
 	"github.com/onerow/onerow/idempotency/keyadmin"
 	"github.com/onerow/onerow/idempotency/prommetrics"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/recount"
 )
 
 // plan has something for each metric: what is kept, cut, parked and old.
@@ -119,6 +120,9 @@ func newWorld(t *testing.T) *world {
 		}
 	}
 	once(t, w.env, w.program, "verify")
+	if err := errors.Join(recount.Limit(t.Context(), w.db, "project", "1"), recount.Quota(t.Context(), w.db, "project", "1")); err != nil {
+		t.Fatal(err)
+	}
 	args := withPort(w.pod.Containers[0].Args, "--http")
 	w.worker = begin(t, w.env, w.program, append(args, "--orphans-every", "1s", "--poll", "100ms")...)
 	return w

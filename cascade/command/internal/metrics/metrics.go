@@ -22,6 +22,7 @@ import (
 	"github.com/onerow/onerow/cascade/command/internal/ownrows"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/prommetrics"
+	"github.com/onerow/onerow/internal/recount/waiting"
 )
 
 // Metrics are this process's, in a registry of their own: nothing that a library registers by itself gets in.
@@ -33,11 +34,14 @@ type Metrics struct {
 	looked            *prometheus.GaugeVec
 	purged, retained  *prometheus.CounterVec
 	orphans, searched prometheus.Gauge
+	owners            *prometheus.GaugeVec
+	overdue, counted  *prometheus.GaugeVec
+	marks, oldestMark *prometheus.GaugeVec
 	Kinds             []ownrows.Kind
 
 	mu       sync.Mutex
 	measured time.Time
-	counted  time.Time // what waits for the purge
+	figured  time.Time // what waits for the purge, and what else is counted seldom
 }
 
 // New registers them.
@@ -67,6 +71,11 @@ func New() (*Metrics, error) {
 			Help: "Missing rows, one for each table that refers to it, as this process's last search found them; 1000: that many or more."}),
 		searched: register.NewGauge(prometheus.GaugeOpts{Name: "onerow_cascade_orphans_searched_timestamp_seconds",
 			Help: "When this process's last search for missing rows ended, by its clock; 0: none has."}),
+		owners:     register.NewGaugeVec(prometheus.GaugeOpts{Name: "onerow_limit_owners", Help: "Owners of a limit, as of the last minute: all, those with nothing left (full), those that are to be counted again (recount)."}, []string{"limit", "what"}),
+		overdue:    gauges("onerow_limit_reservations_over", "limit", "Reservations whose time is over and whose room was not given back, as of the last minute."),
+		counted:    gauges("onerow_limit_oldest_count_seconds", "limit", "How long ago the owner was counted whose count is the oldest, as of the last minute."),
+		marks:      register.NewGaugeVec(prometheus.GaugeOpts{Name: "onerow_quota_marks", Help: "Marks of owners whose quota is to be recalculated, 20000 meaning that many or more, as of the last minute."}, nil),
+		oldestMark: register.NewGaugeVec(prometheus.GaugeOpts{Name: "onerow_quota_oldest_mark_seconds", Help: "How long the oldest mark of a quota waits, as of the last minute; 0: there is none."}, nil),
 	}, nil
 }
 
@@ -108,7 +117,7 @@ func (m *Metrics) measure(ctx context.Context, db *sql.DB) error {
 	return errors.Join(err, m.count(ctx, db))
 }
 
-// countEvery is for how long the figures of the purge are used, and mostWaiting where they end: each reads so
+// countEvery is for how long the figures of the purge, of the trash and of limits are used, and mostWaiting where they end: each reads so
 // many entries of an index at most.
 const (
 	countEvery  = time.Minute
@@ -118,10 +127,10 @@ const (
 // count counts what waits for the purge. What cannot be counted, for want of a right or of a table, has no
 // figure.
 func (m *Metrics) count(ctx context.Context, db *sql.DB) error {
-	if time.Since(m.counted) < countEvery {
+	if time.Since(m.figured) < countEvery {
 		return nil
 	}
-	m.counted = time.Now()
+	m.figured = time.Now()
 	for _, kind := range m.Kinds {
 		n, err := kind.Waiting(ctx, db, mostWaiting)
 		if ctx.Err() != nil {
@@ -132,7 +141,33 @@ func (m *Metrics) count(ctx context.Context, db *sql.DB) error {
 		}
 	}
 	m.weigh(ctx, db)
+	m.limits(ctx, db)
 	return nil
+}
+
+// mostOwners is how many rows of a limit, of its reservations and of marks are counted at most.
+const mostOwners = 20_000
+
+// limits says how full limits are, and what waits for the sweepers of limits and quotas. What cannot be read, for
+// want of a right, has no figure.
+func (m *Metrics) limits(ctx context.Context, db *sql.DB) {
+	for _, g := range []*prometheus.GaugeVec{m.owners, m.overdue, m.counted, m.marks, m.oldestMark} {
+		g.Reset()
+	}
+	if all, err := waiting.Limits(ctx, db, mostOwners); err == nil {
+		for _, l := range all {
+			name := output.Printable(l.Name) // a label has to be UTF-8
+			for what, n := range map[string]int64{"all": l.Owners, "full": l.Full, "recount": l.Recount} {
+				m.owners.WithLabelValues(name, what).Set(float64(n))
+			}
+			m.overdue.WithLabelValues(name).Set(float64(l.Over))
+			m.counted.WithLabelValues(name).Set(l.Counted.Seconds())
+		}
+	}
+	if marks, oldest, err := waiting.Quotas(ctx, db, mostOwners); err == nil {
+		m.marks.WithLabelValues().Set(float64(marks))
+		m.oldestMark.WithLabelValues().Set(oldest.Seconds())
+	}
 }
 
 // mostSteps is how many steps of the trash are added up at most.
