@@ -191,3 +191,30 @@ func TestWhoInChromium(t *testing.T) {
 	b.waits("[role=status]", "1 job is tried again")
 	b.looks("board-prefix")
 }
+
+// TestAwayInChromium: a page that is open says that its job is gone, that the sign-in has ended, and that the worker is.
+func TestAwayInChromium(t *testing.T) {
+	s := ready(t).serve(testToken, false)
+	s.fill(1, 1, 1)
+	job := s.enqueue(1, time.Hour)
+	b := newBrowser(t)
+	b.open(s, fmt.Sprintf("/jobs/%d", job.ID))
+	b.do(chromedp.SendKeys("#token", testToken), chromedp.KeyEvent(kb.Enter))
+	b.waits("#live", "Live")
+	b.waits("#facts", "Queued")
+	s.exec("DELETE FROM onerow_job")
+	b.waits("#offline", "This is not there any more.")
+	b.looks("job-gone")
+
+	b.open(s, "/")
+	b.waits("#live", "Live")
+	value[bool](b, `fetch('/logout', {method: 'POST'}), true`)
+	b.waits("#offline", "The sign-in has ended")
+	b.looks("signed-out")
+	b.open(s, "/")
+	b.do(chromedp.SendKeys("#token", testToken), chromedp.KeyEvent(kb.Enter))
+	b.waits("#live", "Live")
+	s.away()
+	b.waits("#offline", "This worker does not answer, so what is shown is old.")
+	b.looks("worker-away")
+}

@@ -34,6 +34,7 @@ type site struct {
 	base    string       // its address
 	client  *http.Client // follows no redirect and keeps no cookie
 	token   string       // sent as a bearer
+	away    func()       // ends the server, as a worker that is killed
 }
 
 // serve makes the page of a worker that does not run yet.
@@ -75,7 +76,7 @@ func (w *world) serveWith(token string, other func(*page.Options)) *site {
 		stop()
 		beside.Wait()
 	})
-	s := &site{world: w, metrics: op.Metrics, plan: plan, base: server.URL + options.Prefix, token: token}
+	s := &site{world: w, metrics: op.Metrics, plan: plan, base: server.URL + options.Prefix, token: token, away: func() { server.CloseClientConnections(); server.Close() }}
 	s.client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return s
 }
