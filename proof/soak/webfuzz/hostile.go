@@ -37,6 +37,9 @@ var ids = []string{
 	"%D9%A3", "..%2f1", "%2e%2e", "%2e", "%5c", "true", "1,2", "%7b%7d", "00000000-0000-0000-0000-000000000000", "zzzzzzzz-zzzz-4zzz-8zzz-zzzzzzzzzzzz", strings.Repeat("9", 4000), strings.Repeat("%30", 2000),
 }
 
+// otherHosts are names that may resolve to this machine, and that are not its own.
+var otherHosts = []string{"evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil.example", "127.1", "0x7f000001", "[::1].evil.example", "localhost%00", "127.0.0.1@evil.example"}
+
 // hosts are where a request claims to come from, with what browsers say of it.
 type origin struct{ origin, site string }
 

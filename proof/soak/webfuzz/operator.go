@@ -159,7 +159,7 @@ func (o *operator) crossSite(ctx context.Context) {
 
 // anyHost asks the local page under names of others, as a name that resolves to this machine would.
 func (o *operator) anyHost(ctx context.Context) {
-	host := pick(o.r, []string{"evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil.example", "127.1", "0x7f000001", "[::1].evil.example", "localhost%00", "127.0.0.1@evil.example"})
+	host := pick(o.r, otherHosts)
 	q := o.posts(o.text(o.evil))
 	q.header["Host"], q.header["Origin"] = []string{host}, []string{"http://" + host}
 	a := o.local.send(ctx, "", q)

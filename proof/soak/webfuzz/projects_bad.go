@@ -82,7 +82,9 @@ func (t *tenant) badBody(ctx context.Context) {
 	other := pick(t.r, []request{
 		{method: http.MethodGet, path: "//evil.example/%2e%2e"}, {method: http.MethodGet, path: "/static/../../etc/passwd"}, {method: http.MethodGet, path: "/static/x/..%2f..%2fpages.go"}, {method: http.MethodGet, path: "/api/%00"},
 		{method: http.MethodGet, path: "/" + strings.Repeat("a/", 2000)}, {method: http.MethodGet, path: "/?" + strings.Repeat("a=b&", 10_000)}, {method: http.MethodPost, path: "/users", body: []byte("%zz=%"), header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}},
-		form("/users", url.Values{"name": {strings.Repeat("n", 300_000)}}), form("/users", url.Values{"plan": {"free", "team"}}), {method: http.MethodGet, path: "/", header: http.Header{"Host": {"evil.example"}, "X-Forwarded-For": {strings.Repeat("1.1.1.1,", 5000)}}},
+		form("/users", url.Values{"name": {strings.Repeat("n", 300_000)}}), form("/users", url.Values{"plan": {"free", "team"}}), {method: http.MethodGet, path: "/", header: http.Header{"X-Forwarded-For": {strings.Repeat("1.1.1.1,", 5000)}}},
 	})
 	t.c.send(ctx, "", other) // the list of accounts is for everybody
+	away := request{method: http.MethodGet, path: pick(t.r, []string{"/", "/api" + t.path("/projects")}), header: http.Header{"Host": {pick(t.r, otherHosts)}}}
+	t.c.must(away, t.c.send(ctx, t.mark, away), brokenTaken, http.StatusMisdirectedRequest, http.StatusBadRequest)
 }

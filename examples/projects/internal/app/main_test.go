@@ -138,7 +138,9 @@ func (f *fixture) send(t testing.TB, method, path, body string, headers ...strin
 		t.Fatal(err)
 	}
 	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
+		if req.Header.Set(headers[i], headers[i+1]); headers[i] == "Host" {
+			req.Host = headers[i+1]
+		}
 	}
 	// A redirect is an answer, too.
 	res, err := http.DefaultTransport.RoundTrip(req)

@@ -71,6 +71,16 @@ func TestRequestsThatAreWrong(t *testing.T) {
 		f.send(t, "POST", fmt.Sprintf("/projects/%d/delete", 1), "", headers...).want(403)
 	}
 	f.send(t, "GET", projects, "", "Sec-Fetch-Site", "cross-site").want(200)
+	// A name that resolves to this machine is not this site's.
+	for _, host := range []string{"evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil.example:8080", "127.1", "[::1].evil.example"} {
+		for _, path := range []string{projects, "/", "/healthz"} {
+			f.send(t, "GET", path, "", "Host", host).want(421)
+		}
+		f.send(t, "POST", projects, object("name", "stolen"), "Host", host, "Origin", "http://"+host).want(421)
+	}
+	for _, host := range []string{"localhost", "localhost:1", "127.0.0.1", "[::1]:8080", "[::1]"} {
+		f.send(t, "GET", projects, "", "Host", host).want(200)
+	}
 }
 
 // A database that does not answer is 503 with Retry-After, and health says so.

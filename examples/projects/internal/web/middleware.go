@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"path"
 	"runtime/debug"
@@ -36,7 +37,7 @@ func Wrap(next http.Handler, log *slog.Logger) http.Handler {
 	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		WriteProblem(w, r, log, problem.New(http.StatusForbidden, "The request comes from another site's page."))
 	}))
-	next = guard.Handler(plainPaths(next, log))
+	next = ownHosts(guard.Handler(plainPaths(next, log)), log)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
 		id := strings.ToLower(rand.Text()[:12])
@@ -82,6 +83,23 @@ func deadlines(ctx context.Context, w http.ResponseWriter, log *slog.Logger, at 
 	if err := errors.Join(c.SetReadDeadline(at), c.SetWriteDeadline(at)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		log.DebugContext(ctx, "deadlines of a request", "error", err)
 	}
+}
+
+// ownHosts refuses names of other sites on the loopback interface: a name that resolves to it makes a browser
+// believe that this is the other site, whose page may then do everything here (DNS rebinding).
+func ownHosts(next http.Handler, log *slog.Logger) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		at, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil {
+			host = strings.Trim(r.Host, "[]")
+		}
+		if at != nil && at.IP.IsLoopback() && host != "localhost" && net.ParseIP(host) == nil {
+			WriteProblem(w, r, log, problem.New(http.StatusMisdirectedRequest, "This is not the address of that site. Ask for localhost or 127.0.0.1."))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // plainPaths answers what http.ServeMux would redirect to the cleaned path: a
