@@ -45,8 +45,8 @@ func (b *browser) looks(name string) {
 	b.tabs()
 }
 
-// TestRecordsInChromium looks at the pages of keys, series, limits, dead letters and retention, without anything and
-// with something, and settles a key with the keyboard alone.
+// TestRecordsInChromium looks at the pages of keys, series, limits, dead letters and retention, without
+// anything and with something, and settles a key with the keyboard alone.
 func TestRecordsInChromium(t *testing.T) {
 	w := ready(t)
 	s := w.serve("", true)
@@ -138,7 +138,8 @@ VALUES ('shop', 'charge', ?, ?, ?, 3, REPEAT('x', 16), 'shop-3:311', UTC_TIMESTA
 	b.looks("retention")
 }
 
-// TestWhoInChromium: who may only look sees everything and no button; under a prefix all links lead back to it.
+// TestWhoInChromium: who may only look sees everything and no button; under a prefix all links lead back to
+// it.
 func TestWhoInChromium(t *testing.T) {
 	const eves = "0123456789abcdef-eve"
 	w := ready(t)
@@ -192,7 +193,8 @@ func TestWhoInChromium(t *testing.T) {
 	b.looks("board-prefix")
 }
 
-// TestAwayInChromium: a page that is open says that its job is gone, that the sign-in has ended, and that the worker is.
+// TestAwayInChromium: a page that is open says that its job is gone, that the sign-in has ended, and that the
+// worker is.
 func TestAwayInChromium(t *testing.T) {
 	s := ready(t).serve(testToken, false)
 	s.fill(1, 1, 1)

@@ -55,10 +55,10 @@
 // # Statements
 //
 // The board sends 12 statements, 2 more if any job is open, 1 if anything is paused, and 1 for each other
-// kind of job that there is; Run 1 a minute, admin.ReadStats, and what it counts and restores; /retention those of the catalog, then 2
-// for each policy; lists of keys, series, limits and messages 1 a page, one key 2, one series 2; /readyz what
-// live.Verify and migrations.Status document, every 15 seconds at most; a button what its package documents:
-// queue, admin, repo for undo, cancel and restore, keyadmin for keys.
+// kind of job that there is; Run 1 a minute, admin.ReadStats, and what it counts and restores; /retention
+// those of the catalog, then 2 for each policy; lists of keys, series, limits and messages 1 a page, one key
+// 2, one series 2; /readyz what live.Verify and migrations.Status document, every 15 seconds at most; a
+// button what its package documents: queue, admin, repo for undo, cancel and restore, keyadmin for keys.
 //
 // Open caller.go for who it is, guard.go for who may look and who may press, routes.go for all addresses,
 // watch.go for what is read, view.go and view_job.go for how it is put into words, act.go for what a button

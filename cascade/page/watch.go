@@ -140,8 +140,8 @@ func (b *board) paused(j queue.Job) string {
 	return ""
 }
 
-// load sends 12 statements; 2 more if any job is open, 1 if anything is paused, and 1 for each other kind of job that
-// there is.
+// load sends 12 statements; 2 more if any job is open, 1 if anything is paused, and 1 for each other kind of
+// job that there is.
 func (w *watcher) load(ctx context.Context) (*board, error) {
 	b, db := &board{Rates: map[int64]float64{}}, w.db
 	for _, read := range []func() error{

@@ -1,5 +1,6 @@
-// Package waiting tells operators how full limits are, and what waits to be counted again: [Limits], [Quotas].
-// Everything is a plain read that locks nothing and decides nothing, and each ends at a number of rows.
+// Package waiting tells operators how full limits are, and what waits to be counted again: [Limits],
+// [Quotas]. Everything is a plain read that locks nothing and decides nothing, and each ends at a number of
+// rows.
 //
 // Open this package when an operator is to see more of limits or quotas.
 package waiting
@@ -29,9 +30,9 @@ type Limit struct {
 // sqlNames jumps from name to name in the primary key.
 const sqlNames = `SELECT DISTINCT name FROM onerow_limit FORCE INDEX (PRIMARY)`
 
-// sqlLimit reads a range of the primary key up to its end, a range of the index expires_at up to the same, and
-// the first entry of a range of the index counted_at. Rows of an owner stand together; a row that is not counted
-// has no maximum, and one without a maximum much room.
+// sqlLimit reads a range of the primary key up to its end, a range of the index expires_at up to the same,
+// and the first entry of a range of the index counted_at. Rows of an owner stand together; a row that is not
+// counted has no maximum, and one without a maximum much room.
 const sqlLimit = `SELECT COUNT(*), COALESCE(SUM(room <= 0 AND maximum >= 0), 0), COALESCE(SUM(again), 0),
  (SELECT COUNT(*) FROM (SELECT 1 FROM onerow_reservation FORCE INDEX (expires_at) WHERE name = ? AND expires_at <= UTC_TIMESTAMP(6) LIMIT ?) AS past),
  (SELECT TIMESTAMPDIFF(MICROSECOND, MIN(counted_at), UTC_TIMESTAMP(6)) FROM onerow_limit FORCE INDEX (counted_at) WHERE name = ?)
@@ -39,8 +40,8 @@ const sqlLimit = `SELECT COUNT(*), COALESCE(SUM(room <= 0 AND maximum >= 0), 0),
   FROM (SELECT owner, stripe, room, maximum, counted_at FROM onerow_limit FORCE INDEX (PRIMARY) WHERE name = ? ORDER BY owner, stripe LIMIT ?) AS first
   GROUP BY owner) AS owners`
 
-// Limits says how each limit is. It reads at most so many rows of a limit, and as many of its reservations; an owner has
-// a row or 64. Statements: one, and one for each limit.
+// Limits says how each limit is. It reads at most so many rows of a limit, and as many of its reservations;
+// an owner has a row or 64. Statements: one, and one for each limit.
 func Limits(ctx context.Context, db onerow.DB, most int) ([]Limit, error) {
 	var names []string
 	err := onerow.Query(ctx, db, sqlNames, nil, func(rows *sql.Rows) error {
@@ -69,8 +70,8 @@ func Limits(ctx context.Context, db onerow.DB, most int) ([]Limit, error) {
 const sqlQuotas = `SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM onerow_quota_mark FORCE INDEX (PRIMARY) ORDER BY id LIMIT ?) AS marks),
  (SELECT TIMESTAMPDIFF(MICROSECOND, created_at, UTC_TIMESTAMP(6)) FROM onerow_quota_mark FORCE INDEX (PRIMARY) ORDER BY id LIMIT 1)`
 
-// Quotas says how many marks wait for a recalculation of their owner, most at most, and how old the first of them is. One
-// statement.
+// Quotas says how many marks wait for a recalculation of their owner, most at most, and how old the first of
+// them is. One statement.
 func Quotas(ctx context.Context, db onerow.DB, most int) (marks int64, oldest time.Duration, err error) {
 	var age sql.NullInt64
 	if err := onerow.QueryRow(ctx, db, sqlQuotas, []any{most}, &marks, &age); err != nil {

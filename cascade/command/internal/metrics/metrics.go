@@ -117,8 +117,8 @@ func (m *Metrics) measure(ctx context.Context, db *sql.DB) error {
 	return errors.Join(err, m.count(ctx, db))
 }
 
-// countEvery is for how long the figures of the purge, of the trash and of limits are used, and mostWaiting where they end: each reads so
-// many entries of an index at most.
+// countEvery is for how long the figures of the purge, of the trash and of limits are used, and mostWaiting
+// where they end: each reads so many entries of an index at most.
 const (
 	countEvery  = time.Minute
 	mostWaiting = 1000
@@ -148,8 +148,8 @@ func (m *Metrics) count(ctx context.Context, db *sql.DB) error {
 // mostOwners is how many rows of a limit, of its reservations and of marks are counted at most.
 const mostOwners = 20_000
 
-// limits says how full limits are, and what waits for the sweepers of limits and quotas. What cannot be read, for
-// want of a right, has no figure.
+// limits says how full limits are, and what waits for the sweepers of limits and quotas. What cannot be read,
+// for want of a right, has no figure.
 func (m *Metrics) limits(ctx context.Context, db *sql.DB) {
 	for _, g := range []*prometheus.GaugeVec{m.owners, m.overdue, m.counted, m.marks, m.oldestMark} {
 		g.Reset()

@@ -171,7 +171,7 @@ func (c *Adopt) write(a *shell.App, found *adopt.Adoption) error {
 	for name := range files {
 		_, rest, _ := strings.Cut(name, "_")
 		if other := there[rest]; other != "" {
-			return usage.Errorf("--out has %s already, which the database has not run: run it, or remove it, before more are written", other)
+			return usage.Errorf("--out has %s already, and the database lacks what it makes: run it; if it was run and undone since, remove it, so that it is written anew", other)
 		}
 	}
 	var b strings.Builder
