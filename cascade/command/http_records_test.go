@@ -69,9 +69,11 @@ func TestRecordsInChromium(t *testing.T) {
 VALUES ('shop', 'charge', ?, ?, ?, 3, REPEAT('x', 16), 'shop-3:311', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL ? HOUR, IF(? = '', NULL, UTC_TIMESTAMP(6)), NULLIF(?, ''))`,
 			[]byte(key.id), key.status, key.attention, i+1, key.problem, key.problem)
 	}
+	w.fill(1, 1, 1)
+	s.end(s.enqueue(1, 0).ID, "dead", "cascade: refused")
 	b.open(s, "/")
-	b.waits("#trouble-keys", "1 idempotency key: failed and need attention")
-	b.waits("#trouble-keys", "2 idempotency keys: in progress for longer than expected")
+	b.waits("#trouble-keys", "1 idempotency key failed and needs attention")
+	b.waits("#trouble-keys", "2 idempotency keys are overdue")
 	b.looks("board-keys")
 	b.press("#trouble-keys a[href$=overdue]")
 	b.waits("#keys", hostile)

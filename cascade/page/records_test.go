@@ -126,8 +126,8 @@ func TestBoardOfKeys(t *testing.T) {
 	}
 	d.exec("UPDATE onerow_key SET status = 'error', attention = 1 WHERE idem_key = '0'")
 	d.watch.changed()
-	d.says(d.get("/", by(evesToken)), http.StatusOK, `href="/keys?what=overdue">At least 100 idempotency keys: in progress for longer than expected<`,
-		`href="/keys?what=errored">1 idempotency key: failed and need attention<`)
+	d.says(d.get("/", by(evesToken)), http.StatusOK, `href="/keys?what=overdue">At least 100 idempotency keys are overdue<`,
+		`href="/keys?what=errored">1 idempotency key failed and needs attention<`)
 }
 
 // TestPausedBy: who has paused is shown with the reason, and of two the last.
@@ -146,6 +146,14 @@ func TestPausedBy(t *testing.T) {
 	d.watch.changed()
 	if body := d.says(d.get("/", by(evesToken)), http.StatusOK, "by hand"); strings.Contains(body, "bob (page)") {
 		t.Error("bob has not paused that")
+	}
+	// Who has paused before is not who pauses now, though only the first said who he is.
+	press(annsToken, "/pause", url.Values{"reason": {"slow"}})
+	d.exec("UPDATE onerow_switch SET is_on = 0 WHERE name = 'pause'")
+	d.exec("UPDATE onerow_switch SET is_on = 1, reason = 'by a program', changed_at = UTC_TIMESTAMP(6) WHERE name = 'pause'")
+	d.watch.changed()
+	if body := d.says(d.get("/", by(evesToken)), http.StatusOK, "by a program"); strings.Contains(body, "by <bdi>ann (page)</bdi>: <bdi>by a program") {
+		t.Error("ann has not paused that")
 	}
 }
 

@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/cascade/internal/output"
@@ -46,7 +47,7 @@ func (p *Page) retention(ctx context.Context, _ *http.Request) (any, error) {
 			continue
 		}
 		of.Policy, of.Any, of.Due, of.Oldest, of.Window = output.OneLine(due.Policy.String()), due.Due > 0, output.Plural(min(due.Due, maxDue), "row"), output.Printable(due.Oldest), "the window is open"
-		if of.Any && due.Policy.Zone == "" {
+		if of.Any && due.Policy.Zone == "" && !strings.HasSuffix(of.Oldest, " UTC") {
 			of.Oldest += " UTC"
 		}
 		if due.Due+due.Undated > maxDue {

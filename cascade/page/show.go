@@ -9,8 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/output"
 )
 
@@ -51,7 +50,7 @@ func (p *Page) showWithin(budget time.Duration, template string, read reader) ht
 			p.fail(w, r, no.status, no.text)
 		case err != nil:
 			p.log.WarnContext(r.Context(), "page: cannot be shown", "path", r.URL.Path, "error", output.OneLine(err.Error()))
-			if denied(err) {
+			if fault.Denied(err) {
 				p.fail(w, r, http.StatusServiceUnavailable, "The database’s user that this process works with may not read that: grant it what the command for it needs, see Grants in OPERATIONS.md.")
 				return
 			}
@@ -60,12 +59,6 @@ func (p *Page) showWithin(budget time.Duration, template string, read reader) ht
 			p.render(w, r, http.StatusOK, template, view)
 		}
 	}
-}
-
-// denied says whether the server refuses a table or a column to the user.
-func denied(err error) bool {
-	var server *mysql.MySQLError
-	return errors.As(err, &server) && (server.Number == 1142 || server.Number == 1143)
 }
 
 // home is the board as it is now. It is polled rather than streamed: nothing is open while a client is slow

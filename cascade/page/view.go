@@ -51,7 +51,7 @@ type boardView struct {
 type pausedView struct{ Name, Reason, Since, By string }
 
 // keysWaiting leads to the idempotency keys that wait for somebody.
-type keysWaiting struct{ Link, Text, Kind string }
+type keysWaiting struct{ What, Text, Kind string }
 
 type restoringView struct {
 	ID        int64
@@ -139,17 +139,17 @@ func (p viewer) view(b *board, since time.Time, problem error) boardView {
 // keysOf says how many idempotency keys wait for somebody.
 func keysOf(b *board) (list []keysWaiting) {
 	for _, k := range []struct {
-		n                int
-		what, text, kind string
-	}{{b.Errored, "errored", "failed and need attention", "bad"}, {b.Overdue, "overdue", "in progress for longer than expected", "warn"}} {
-		if k.n == 0 {
-			continue
-		}
-		text := output.Plural(int64(k.n), "idempotency key") + ": " + k.text
+		n                     int
+		what, one, many, kind string
+	}{{b.Errored, "errored", "failed and needs attention", "failed and need attention", "bad"}, {b.Overdue, "overdue", "is overdue", "are overdue", "warn"}} {
+		text := map[bool]string{true: k.one, false: k.many}[k.n == 1]
+		text = output.Plural(int64(k.n), "idempotency key") + " " + text
 		if k.n == showKeys {
-			text = "at least " + text
+			text = "At least " + text
 		}
-		list = append(list, keysWaiting{"/keys?what=" + k.what, capital(text), k.kind})
+		if k.n > 0 {
+			list = append(list, keysWaiting{k.what, text, k.kind})
+		}
 	}
 	return list
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/internal/dbtime"
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/idempotency"
@@ -180,7 +181,7 @@ func (w *watcher) load(ctx context.Context) (*board, error) {
 func (w *watcher) keys(ctx context.Context, b *board) error {
 	for status, n := range map[idempotency.Status]*int{idempotency.InProgress: &b.Overdue, idempotency.Failed: &b.Errored} {
 		list, err := keyadmin.List(ctx, w.db, keyadmin.ListOptions{Status: status, Waiting: true, Limit: showKeys})
-		if err != nil && !denied(err) {
+		if err != nil && !fault.Denied(err) {
 			return err
 		}
 		*n = len(list)
@@ -188,24 +189,28 @@ func (w *watcher) keys(ctx context.Context, b *board) error {
 	return nil
 }
 
-// pausedBy looks for who has paused what is paused: the newest action on it says so.
+// pausedBy looks for who paused it: the newest action that is not older than the pause. A program that does not
+// say who it is leaves none.
 func (w *watcher) pausedBy(ctx context.Context, b *board) error {
-	if !b.Stats.Paused.On && len(b.Stats.Resources) == 0 {
+	since := map[string]time.Time{}
+	if b.Stats.Paused.On {
+		since[""] = b.Stats.Paused.Since
+	}
+	for _, r := range b.Stats.Resources {
+		since[r.Resource] = r.Since
+	}
+	if len(since) == 0 {
 		return nil
 	}
 	acts, err := queue.ListActions(ctx, w.db, 0, 0, showActions)
-	if err != nil && !denied(err) {
+	if err != nil && !fault.Denied(err) {
 		return err
 	}
 	b.PausedBy = map[string]string{}
 	for _, a := range acts {
-		_, known := b.PausedBy[a.Resource]
-		switch {
-		case known || a.JobID != 0 || a.Action != "pause" && a.Action != "resume":
-		case a.Action == "pause":
+		begun, paused := since[a.Resource]
+		if paused && a.Action == "pause" && a.JobID == 0 && !a.At.Before(begun) && b.PausedBy[a.Resource] == "" {
 			b.PausedBy[a.Resource] = a.Actor
-		default:
-			b.PausedBy[a.Resource] = ""
 		}
 	}
 	return nil

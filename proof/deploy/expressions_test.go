@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ func TestExpressions(t *testing.T) {
 	defer http.DefaultClient.CloseIdleConnections()
 	w.probe()
 	s := w.collect(job)
-	const jobs, worker, keys = "deploy/grafana/queue.json", "deploy/grafana/worker.json", "deploy/grafana/keys.json"
+	const jobs, worker, keys, limits = "deploy/grafana/queue.json", "deploy/grafana/worker.json", "deploy/grafana/keys.json", "deploy/grafana/limits.json"
 	wantFound(t, files, func(files tree) []string { return judgeAll(t.Context(), s, files) },
 		planted{alertsPath, "max(onerow_cascade_paused) == 1", "max(onerow_cascade_pause) == 1", "nobody exports onerow_cascade_pause "},
 		planted{alertsPath, `jobs{state="dead"}) > 0`, `jobs{state="died"}) > 0`, `nobody exports onerow_cascade_jobs{state="died"}`},
@@ -42,6 +43,9 @@ func TestExpressions(t *testing.T) {
 		planted{worker, "label_values(onerow_cascade_workers, instance)\", \"query\": {\"query\": \"label_values(onerow_cascade_workers, instance)",
 			"label_values(onerow_cascade_workers, pod)\", \"query\": {\"query\": \"label_values(onerow_cascade_workers, pod)", "has no label pod"},
 		planted{"deploy/grafana/trash.json", `what=~\"stuck|expired\"`, `what=~\"stuck|old\"`, `what="old"`},
+		planted{limits, `what=\"recount\"`, `what=\"again\"`, `what="again"`},
+		planted{limits, "max by (limit) (onerow_limit_reservations_expired)", "max by (name) (onerow_limit_reservations_expired)", "has no label name"},
+		planted{alertsPath, "max(onerow_quota_oldest_mark_seconds)", "max(onerow_quota_oldest_seconds)", "nobody exports onerow_quota_oldest_seconds"},
 		planted{keys, "completion_lost|lost", "completion_lost|gone", `event="gone"`},
 		planted{keys, `state=\"overdue\"`, `state=\"late\"`, `state="late"`},
 	)
@@ -91,7 +95,16 @@ func (w *world) fire(s *samples) {
 		}
 	}
 	at := w.target("cascade-worker")
-	want(true, 0, "CascadeParkedRows")
+	want(true, 0, "CascadeParkedRows", "QuotasNotSwept")
+	for _, q := range queries {
+		if !strings.HasSuffix(q.where, ": LimitsNotSwept") {
+			continue
+		}
+		got, err := s.askAt(w.t.Context(), q.expr, s.last)
+		if names := fmt.Sprint(got); err != nil || len(got) != 2 || !strings.Contains(names, `limit="old"`) || !strings.Contains(names, `limit="held"`) {
+			w.t.Errorf("LimitsNotSwept: %s, %v", names, err)
+		}
+	}
 	want(false, 0, "CascadeNoWorker", "CascadeDatabaseUnread", "CascadeQueueStands", "CascadePaused", "CascadeThrottled",
 		"CascadeDeadJobs", "CascadeOrphans", "CascadeJobsRepeated")
 	want(true, 150*time.Second, "CascadeDatabaseUnread")

@@ -123,6 +123,9 @@ func newWorld(t *testing.T) *world {
 	if err := errors.Join(recount.Limit(t.Context(), w.db, "project", "1"), recount.Quota(t.Context(), w.db, "project", "1")); err != nil {
 		t.Fatal(err)
 	}
+	w.exec("UPDATE onerow_quota_mark SET created_at = UTC_TIMESTAMP(6) - INTERVAL 1 HOUR",
+		"INSERT INTO onerow_limit (name, owner, stripe, room, maximum, version, counted_at) VALUES ('old', '1', 0, 0, 5, 1, UTC_TIMESTAMP(6) - INTERVAL 3 DAY), ('new', '1', 0, 0, 5, 1, UTC_TIMESTAMP(6))",
+		"INSERT INTO onerow_reservation (name, owner, reservation_key, amount, expires_at) VALUES ('held', '1', 'a', 1, UTC_TIMESTAMP(6) - INTERVAL 1 HOUR)")
 	args := withPort(w.pod.Containers[0].Args, "--http")
 	w.worker = begin(t, w.env, w.program, append(args, "--orphans-every", "1s", "--poll", "100ms")...)
 	return w

@@ -54,6 +54,12 @@ var notOfRows = []uint16{
 	erOptionPrevents, // another option than one that forbids writes
 }
 
+// Denied says whether the server refuses a table or a column to the user.
+func Denied(err error) bool {
+	var my *mysql.MySQLError
+	return errors.As(err, &my) && (my.Number == 1142 || my.Number == 1143)
+}
+
 // OfRow says whether an error of a batch may be about a single row of it: a foreign
 // key that refuses, a trigger that objects, a value that does not fit.
 func OfRow(err error) bool {

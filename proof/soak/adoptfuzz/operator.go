@@ -217,7 +217,7 @@ func (r *round) despite(ctx context.Context, what string, do func() error) bool 
 }
 
 // asTold is what an operator does where the archive was made while the table had another type.
-var asTold = regexp.MustCompile(`make the two the same: (ALTER TABLE .*)`)
+var asTold = regexp.MustCompile("make the two the same: ALTER TABLE `(\\w+)` (.*)")
 
 // until repeats what fails, and finds that it does not come to an end.
 func (r *round) until(ctx context.Context, what string, do func() error) bool {
@@ -227,8 +227,9 @@ func (r *round) until(ctx context.Context, what string, do func() error) bool {
 			return true
 		}
 		if told := asTold.FindStringSubmatch(err.Error()); told != nil {
-			r.tally("as told: " + told[1])
-			if _, err := r.admin.ExecContext(ctx, told[1]); err != nil {
+			query := "ALTER TABLE " + r.table(told[1]) + " " + told[2] // its own session is in a database beside
+			r.tally("as told: " + told[2])
+			if _, err := r.admin.ExecContext(ctx, query); err != nil {
 				r.tally("as told: " + short(err))
 			}
 		}

@@ -117,13 +117,13 @@ func (t *trial) clean(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	queries := []string{"SET SESSION foreign_key_checks = 0"}
-	if len(t.views) > 0 {
-		queries = append(queries, "DROP VIEW IF EXISTS "+ident.Quotes(t.views...))
+	if views := slices.Concat(t.views, t.hidden); len(views) > 0 {
+		queries = append(queries, "DROP VIEW IF EXISTS "+ident.Quotes(views...))
 	}
 	drop := append(t.made, "f_log", "f_count", "f_switch")
 	for _, table := range t.tables {
 		for _, name := range []string{table.name, table.archive} {
-			if name != "" && !slices.Contains(t.views, name) {
+			if name != "" && !slices.Contains(t.hidden, name) {
 				drop = append(drop, name, ident.TrashTable(name))
 			}
 		}

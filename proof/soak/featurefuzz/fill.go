@@ -104,7 +104,7 @@ func (w *world) createTables(ctx context.Context, db *sql.DB) error {
 func (w *world) hideBehindView(ctx context.Context, db *sql.DB, t *table) error {
 	behind := w.tableName("behind")
 	w.made = append(w.made, behind)
-	w.views = append(w.views, t.name)
+	w.hidden = append(w.hidden, t.name)
 	if err := exec(ctx, db, "RENAME TABLE "+ident.Quote(t.name)+" TO "+ident.Quote(behind)); err != nil {
 		return err
 	}

@@ -61,7 +61,8 @@ type world struct {
 	plan       schema.Plan
 	value      string // the kind of values that the round has for sure, or ""
 	triggers   []trigger
-	views      []string
+	views      []string // on each table, in their order
+	hidden     []string // tables of the plan that are views
 	made       []string // tables beside those of the plan
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/command/internal/ownrows"
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/prommetrics"
 	"github.com/onerow/onerow/internal/recount/waiting"
@@ -34,9 +35,9 @@ type Metrics struct {
 	looked            *prometheus.GaugeVec
 	purged, retained  *prometheus.CounterVec
 	orphans, searched prometheus.Gauge
-	owners            *prometheus.GaugeVec
-	overdue, counted  *prometheus.GaugeVec
-	marks, oldestMark *prometheus.GaugeVec
+	owners, counted   *prometheus.GaugeVec // of limits
+	expired, oldest   *prometheus.GaugeVec // reservations
+	marks, oldestMark *prometheus.GaugeVec // of quotas
 	Kinds             []ownrows.Kind
 
 	mu       sync.Mutex
@@ -71,11 +72,15 @@ func New() (*Metrics, error) {
 			Help: "Missing rows, one for each table that refers to it, as this process's last search found them; 1000: that many or more."}),
 		searched: register.NewGauge(prometheus.GaugeOpts{Name: "onerow_cascade_orphans_searched_timestamp_seconds",
 			Help: "When this process's last search for missing rows ended, by its clock; 0: none has."}),
-		owners:     register.NewGaugeVec(prometheus.GaugeOpts{Name: "onerow_limit_owners", Help: "Owners of a limit, as of the last minute: all, those with nothing left (full), those that are to be counted again (recount)."}, []string{"limit", "what"}),
-		overdue:    gauges("onerow_limit_reservations_over", "limit", "Reservations whose time is over and whose room was not given back, as of the last minute."),
-		counted:    gauges("onerow_limit_oldest_count_seconds", "limit", "How long ago the owner was counted whose count is the oldest, as of the last minute."),
-		marks:      register.NewGaugeVec(prometheus.GaugeOpts{Name: "onerow_quota_marks", Help: "Marks of owners whose quota is to be recalculated, 20000 meaning that many or more, as of the last minute."}, nil),
-		oldestMark: register.NewGaugeVec(prometheus.GaugeOpts{Name: "onerow_quota_oldest_mark_seconds", Help: "How long the oldest mark of a quota waits, as of the last minute; 0: there is none."}, nil),
+		owners: register.NewGaugeVec(prometheus.GaugeOpts{Name: "onerow_limit_owners",
+			Help: "Owners of a limit, of its first 20000 rows and as of the last minute: all; full, those with nothing left; recount, those to be counted again, of all rows."}, []string{"limit", "what"}),
+		counted: gauges("onerow_limit_oldest_count_seconds", "limit", "Age of the oldest count of an owner, as of the last minute."),
+		expired: gauges("onerow_limit_reservations_expired", "limit", "Expired reservations that keep their room, 20000 meaning that many or more, as of the last minute."),
+		oldest:  gauges("onerow_limit_oldest_expired_seconds", "limit", "For how long the first of the expired reservations has kept its room, as of the last minute."),
+		marks: register.NewGaugeVec(prometheus.GaugeOpts{Name: "onerow_quota_marks",
+			Help: "Marks of owners whose quota is to be recalculated, 20000 meaning that many or more, as of the last minute."}, nil),
+		oldestMark: register.NewGaugeVec(prometheus.GaugeOpts{Name: "onerow_quota_oldest_mark_seconds",
+			Help: "Age of the oldest mark of a quota, as of the last minute; 0: there is none."}, nil),
 	}, nil
 }
 
@@ -148,26 +153,42 @@ func (m *Metrics) count(ctx context.Context, db *sql.DB) error {
 // mostOwners is how many rows of a limit, of its reservations and of marks are counted at most.
 const mostOwners = 20_000
 
-// limits says how full limits are, and what waits for the sweepers of limits and quotas. What cannot be read,
-// for want of a right, has no figure.
+// limits says how full limits are, and what waits for the sweepers of limits and quotas. What this user may not
+// read has no figure; what cannot be read just now keeps its last one.
 func (m *Metrics) limits(ctx context.Context, db *sql.DB) {
-	for _, g := range []*prometheus.GaugeVec{m.owners, m.overdue, m.counted, m.marks, m.oldestMark} {
-		g.Reset()
-	}
-	if all, err := waiting.Limits(ctx, db, mostOwners); err == nil {
+	all, err := waiting.Limits(ctx, db, mostOwners)
+	if readable(err, m.owners, m.counted) {
 		for _, l := range all {
 			name := output.Printable(l.Name) // a label has to be UTF-8
 			for what, n := range map[string]int64{"all": l.Owners, "full": l.Full, "recount": l.Recount} {
 				m.owners.WithLabelValues(name, what).Set(float64(n))
 			}
-			m.overdue.WithLabelValues(name).Set(float64(l.Over))
 			m.counted.WithLabelValues(name).Set(l.Counted.Seconds())
 		}
 	}
-	if marks, oldest, err := waiting.Quotas(ctx, db, mostOwners); err == nil {
+	reserved, err := waiting.Expired(ctx, db, mostOwners)
+	if readable(err, m.expired, m.oldest) {
+		for _, r := range reserved {
+			m.expired.WithLabelValues(output.Printable(r.Name)).Set(float64(r.Expired))
+			m.oldest.WithLabelValues(output.Printable(r.Name)).Set(r.Oldest.Seconds())
+		}
+	}
+	marks, oldest, err := waiting.Quotas(ctx, db, mostOwners)
+	if readable(err, m.marks, m.oldestMark) {
 		m.marks.WithLabelValues().Set(float64(marks))
 		m.oldestMark.WithLabelValues().Set(oldest.Seconds())
 	}
+}
+
+// readable says whether figures were read, and empties the gauges for them, or because the server refuses them
+// to this user or has no such table.
+func readable(err error, of ...*prometheus.GaugeVec) bool {
+	if err == nil || ownrows.NoTable(err) || fault.Denied(err) {
+		for _, g := range of {
+			g.Reset()
+		}
+	}
+	return err == nil
 }
 
 // mostSteps is how many steps of the trash are added up at most.
