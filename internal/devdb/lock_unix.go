@@ -15,6 +15,10 @@ import (
 // lockPatience is how long a Start waits for the folder's user to let go.
 const lockPatience = 20 * time.Second
 
+// ownPatience is the same where this process has it. A child that it has just forked holds the folder of a
+// server that was closed, until it is another program: moments, or seconds without a processor.
+const ownPatience = 3 * time.Second
+
 // dirLock is the exclusive use of a folder. It is a flock on an open file, and child processes inherit the
 // open file: the lock is free exactly when this process and its children are gone. The file names both, for
 // the next one's decision and for people.
@@ -47,7 +51,7 @@ func lockDir(ctx context.Context, dir string, killAfter time.Duration) (*dirLock
 		}
 		h := l.read()
 		waited := time.Since(started)
-		if h.app == os.Getpid() || waited > lockPatience {
+		if h.app == os.Getpid() && waited > ownPatience || waited > lockPatience {
 			return nil, errors.Join(fmt.Errorf("devdb: %w: %s belongs to process %d (its server: %d); stop it or choose another folder",
 				ErrInUse, dir, h.app, h.server), file.Close())
 		}

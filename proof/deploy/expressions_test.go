@@ -1,8 +1,8 @@
 package deploy
 
 import (
-	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,8 +101,12 @@ func (w *world) fire(s *samples) {
 			continue
 		}
 		got, err := s.askAt(w.t.Context(), q.expr, s.last)
-		if names := fmt.Sprint(got); err != nil || len(got) != 2 || !strings.Contains(names, `limit="old"`) || !strings.Contains(names, `limit="held"`) {
-			w.t.Errorf("LimitsNotSwept: %s, %v", names, err)
+		var names []string
+		for _, one := range got {
+			names = append(names, one.labels.Get("limit"))
+		}
+		if slices.Sort(names); err != nil || !slices.Equal(names, []string{"held", "old"}) {
+			w.t.Errorf("LimitsNotSwept: %q, %v", names, err)
 		}
 	}
 	want(false, 0, "CascadeNoWorker", "CascadeDatabaseUnread", "CascadeQueueStands", "CascadePaused", "CascadeThrottled",

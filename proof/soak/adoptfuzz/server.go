@@ -64,9 +64,13 @@ func (s *server) data() string { return filepath.Join(s.dir, "server") }
 
 func (s *server) addr() string { return s.now.Config("").Addr }
 
-func (s *server) start(ctx context.Context) (err error) {
-	s.now, err = devdb.Start(ctx, devdb.Options{Private: true, Dir: s.data(), Durable: true})
-	return err //nolint:wrapcheck // it says all
+func (s *server) start(ctx context.Context) error {
+	now, err := devdb.Start(ctx, devdb.Options{Private: true, Dir: s.data(), Durable: true})
+	if err != nil {
+		return fmt.Errorf("soak: the server does not start: %w", err)
+	}
+	s.now = now
+	return nil
 }
 
 // restart kills the server and starts it again on its data.
@@ -75,6 +79,7 @@ func (s *server) restart(ctx context.Context) error {
 		fmt.Printf("   the server's end: %.200v\n", err)
 	}
 	if err := s.start(ctx); err != nil {
+		fmt.Printf("   %v\n", err) // what follows is found before the round ends with this
 		return err
 	}
 	s.calm.Lead(s.addr())
