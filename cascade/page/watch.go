@@ -189,8 +189,8 @@ func (w *watcher) keys(ctx context.Context, b *board) error {
 	return nil
 }
 
-// pausedBy looks for who paused it: the newest action that is not older than the pause. A program that does not
-// say who it is leaves none.
+// pausedBy looks for who paused it: the newest action that is not older than the pause. A program that does
+// not say who it is leaves none.
 func (w *watcher) pausedBy(ctx context.Context, b *board) error {
 	since := map[string]time.Time{}
 	if b.Stats.Paused.On {

@@ -1,5 +1,6 @@
-// Package waiting tells operators how full limits are, and what waits for their sweepers: [Limits], [Expired],
-// [Quotas]. All are plain reads that lock nothing. Each ends at a number of rows, but for the list of names.
+// Package waiting tells operators how full limits are, and what waits for their sweepers: [Limits],
+// [Expired], [Quotas]. All are plain reads that lock nothing. Each ends at a number of rows, but for the list
+// of names.
 //
 // Open this package when an operator is to see more of limits or quotas.
 package waiting
@@ -27,9 +28,10 @@ type Limit struct {
 // sqlNames jumps from name to name in the primary key.
 const sqlNames = `SELECT DISTINCT name FROM onerow_limit FORCE INDEX (PRIMARY)`
 
-// sqlLimit reads a range of the primary key up to its end, and of the index counted_at the rows without a time,
-// up to the same, and the first with one. The rows of an owner stand together, and the whole maximum is in the
-// first; one who was never counted has a negative maximum. Only the first row of an owner is without a time.
+// sqlLimit reads a range of the primary key up to its end, and of the index counted_at the rows without a
+// time, up to the same, and the first with one. The rows of an owner stand together, and the whole maximum is
+// in the first; one who was never counted has a negative maximum. Only the first row of an owner is without a
+// time.
 const sqlLimit = `SELECT COUNT(*), COALESCE(SUM(room <= 0 AND maximum >= 0), 0),
  (SELECT COUNT(*) FROM (SELECT 1 FROM onerow_limit FORCE INDEX (counted_at) WHERE name = ? AND counted_at IS NULL LIMIT ?) AS noted),
  (SELECT TIMESTAMPDIFF(MICROSECOND, MIN(counted_at), UTC_TIMESTAMP(6)) FROM onerow_limit FORCE INDEX (counted_at) WHERE name = ?)
@@ -87,8 +89,8 @@ const sqlReserved = `SELECT DISTINCT name FROM onerow_reservation FORCE INDEX (P
 const sqlExpired = `SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM onerow_reservation FORCE INDEX (expires_at) WHERE name = ? AND expires_at <= UTC_TIMESTAMP(6) LIMIT ?) AS past),
  (SELECT TIMESTAMPDIFF(MICROSECOND, MIN(expires_at), UTC_TIMESTAMP(6)) FROM onerow_reservation FORCE INDEX (expires_at) WHERE name = ?)`
 
-// Expired says which reservations wait for a sweeper, most of each limit at most. Statements: one, and one for
-// each limit that has any reservation.
+// Expired says which reservations wait for a sweeper, most of each limit at most. Statements: one, and one
+// for each limit that has any reservation.
 func Expired(ctx context.Context, db onerow.DB, most int) ([]Reservations, error) {
 	names, err := read(ctx, db, sqlReserved)
 	if err != nil {

@@ -25,7 +25,8 @@
 //     tells that there is no such job.
 //   - A tree that is back is read at once: each row is there once, in its table, with the last text.
 //   - At the end, drained: no row is lost or there twice, what was deleted is gone, with the counts that are
-//     its, and links to it are cut. Then all comes back (a part of it, if there are many), and all tables are read again.
+//     its, and links to it are cut. Then all comes back (a part of it, if there are many), and all tables
+//     are read again.
 //   - A job dies of drift alone, where triggers came or went while it was at work. It is retried, as an
 //     operator does, and ends.
 //   - While triggers are left on a table of the plan, verify says so. After the change it is clean; at the

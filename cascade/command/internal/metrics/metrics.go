@@ -153,8 +153,8 @@ func (m *Metrics) count(ctx context.Context, db *sql.DB) error {
 // mostOwners is how many rows of a limit, of its reservations and of marks are counted at most.
 const mostOwners = 20_000
 
-// limits says how full limits are, and what waits for the sweepers of limits and quotas. What this user may not
-// read has no figure; what cannot be read just now keeps its last one.
+// limits says how full limits are, and what waits for the sweepers of limits and quotas. What this user may
+// not read has no figure; what cannot be read just now keeps its last one.
 func (m *Metrics) limits(ctx context.Context, db *sql.DB) {
 	all, err := waiting.Limits(ctx, db, mostOwners)
 	if readable(err, m.owners, m.counted) {
@@ -180,8 +180,8 @@ func (m *Metrics) limits(ctx context.Context, db *sql.DB) {
 	}
 }
 
-// readable says whether figures were read, and empties the gauges for them, or because the server refuses them
-// to this user or has no such table.
+// readable says whether figures were read, and empties the gauges for them, or because the server refuses
+// them to this user or has no such table.
 func readable(err error, of ...*prometheus.GaugeVec) bool {
 	if err == nil || ownrows.NoTable(err) || fault.Denied(err) {
 		for _, g := range of {
