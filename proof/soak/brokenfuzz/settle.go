@@ -95,7 +95,7 @@ func (w *world) settle(ctx context.Context) error {
 			}
 			return err //nolint:wrapcheck // it is looked at
 		})
-		if err != nil {
+		if err != nil && !errors.Is(err, recover.ErrNotKept) { // it may be back, and the answer was lost: its rows are judged
 			w.found.Add(brokenTrash, "job %d of project %d: %v", c.job, c.id, err)
 		}
 	}

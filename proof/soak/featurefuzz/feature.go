@@ -69,7 +69,8 @@ var features = []feature{
 	{name: ofCharset}, {name: ofCheck}, {name: ofViews},
 	{name: ofBrokenCheck, engine: "mariadb", without: []string{ofRefuseInsert, ofRefuseDelete, ofVerbs, ofSiblings, ofDetach}},
 	{name: ofGenerated}, {name: ofGeneratedEdge, either: true, without: []string{ofCascades}},
-	{name: ofGeneratedKey, engine: "mysql", either: true},
+	// MySQL takes no row into such a table in a strict session (1048) where any trigger runs before INSERTs.
+	{name: ofGeneratedKey, engine: "mysql", either: true, without: []string{ofCount, ofTouch, ofLog, ofRefuseInsert}},
 	{name: ofLongNames}, {name: ofOddNames, without: []string{ofLongNames, ofViews, ofViewAsTable}},
 	{name: ofCompressed}, {name: ofRowFormat, without: []string{ofCompressed, ofVerbs}}, {name: ofCrowd}, {name: ofWide},
 	{name: ofPartitions}, {name: ofUniqueNulls}, {name: ofCascades}, {name: ofDetach},
