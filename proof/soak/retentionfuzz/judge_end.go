@@ -1,8 +1,10 @@
 package retentionfuzz
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -74,6 +76,25 @@ func (j *judge) kept(p place, r *row) {
 	}
 }
 
+// past is what happened to a row, and the jobs that were for it.
+func (j *judge) past(p place) string {
+	var b strings.Builder
+	for _, e := range j.events {
+		if e.id == p.id && j.tableOf(e.name) == p.table {
+			fmt.Fprintf(&b, "; %s %s version %d", e.at.UTC().Format("01-02 15:04:05.000000"), e.what, e.version)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(j.jobs)) {
+		if one := j.jobs[id]; one.place == p {
+			fmt.Fprintf(&b, "; job %d %s %s %.60s", id, one.state, one.ended.UTC().Format("01-02 15:04:05.000000"), one.why)
+			if slices.Contains(j.restored, id) {
+				b.WriteString(" (brought back)")
+			}
+		}
+	}
+	return b.String()
+}
+
 // leavesOf holds what is below a row against what was put there. Nothing was put below it since.
 func (j *judge) leavesOf(p place, r *row) {
 	t := j.tables[p.table]
@@ -82,7 +103,7 @@ func (j *judge) leavesOf(p place, r *row) {
 	}
 	below, stored, want := j.below[p], j.stored[p], j.leaves[p]
 	if !r.present && below > 0 {
-		j.found(brokenBelow, "%s is gone, and %d are left below it", j.name(p), below)
+		j.found(brokenBelow, "%s is gone, and %d are left below it%s", j.name(p), below, j.past(p))
 		return
 	}
 	copies := 0
