@@ -42,6 +42,8 @@ func TestAlerts(t *testing.T) {
 	}
 	s := ready(t).serve("", true)
 	s.metrics.Observe(cascade.Event{Took: time.Millisecond, Deleted: map[string]int64{"comment": 1}})
+	s.exec("INSERT INTO onerow_limit (name, owner, stripe, room, maximum, version, counted_at) VALUES ('file', '1', 0, 0, 5, 1, UTC_TIMESTAMP(6))")
+	s.exec("INSERT INTO onerow_reservation (name, owner, reservation_key, amount, expires_at) VALUES ('file', '1', 'a', 1, UTC_TIMESTAMP(6))")
 	metrics := s.get("/metrics").body
 	operations := readProject(t, "docs/OPERATIONS.md")
 	names := regexp.MustCompile(`onerow_\w+`)
