@@ -197,10 +197,11 @@ func (t *trial) expect(before *image, now map[*row]fate, root int, went map[*row
 			}
 			for _, p := range shown {
 				e.fates[p] = f
-				if t.touches(table) && r.root == root {
-					e.free[p] = map[string]bool{colTouched: true}
+				hidden := t.has[ofVerbs] && i == 0 // an archived row is hidden by an UPDATE, and shown by another
+				if touched := t.touches(table); (touched || hidden) && r.root == root {
+					e.free[p] = map[string]bool{colTouched: touched}
 					for _, c := range table.data {
-						e.free[p][c.name] = strings.Contains(c.typ, "ON UPDATE") // the trigger's write moves it
+						e.free[p][c.name] = strings.Contains(c.typ, "ON UPDATE") // such a write moves it
 					}
 				}
 			}
