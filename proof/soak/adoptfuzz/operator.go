@@ -227,7 +227,7 @@ func (r *round) until(ctx context.Context, what string, do func() error) bool {
 			return true
 		}
 		if told := asTold.FindStringSubmatch(err.Error()); told != nil {
-			query := "ALTER TABLE " + r.table(told[1]) + " " + told[2] // its own session is in a database beside
+			query := "ALTER TABLE " + r.table(told[1]) + " " + told[2] //nolint:gosec // as the command printed it; the own session is in a database beside
 			r.tally("as told: " + told[2])
 			if _, err := r.admin.ExecContext(ctx, query); err != nil {
 				r.tally("as told: " + short(err))
