@@ -1,9 +1,11 @@
 package page
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"html"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/idempotency/keyadmin"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/ordering"
 	"github.com/onerow/onerow/serial"
 )
@@ -130,6 +133,36 @@ func TestBoardOfKeys(t *testing.T) {
 		`href="/keys?what=errored">1 idempotency key failed and needs attention<`)
 }
 
+// TestBoardWithoutRights: a user who may read neither keys nor actions sees the board, without what they say.
+func TestBoardWithoutRights(t *testing.T) {
+	d := atDesk(t, testPlan, nil)
+	d.claimed("shop", "charge", "1")
+	d.told(d.do(http.MethodPost, "/pause", url.Values{"reason": {"slow"}}, by(annsToken)))
+	d.says(d.get("/", by(evesToken)), http.StatusOK, "1 idempotency key is overdue", "by <bdi>ann (page)</bdi>")
+	name := dbtest.Scan[string](t, d.db, "SELECT DATABASE()")
+	user := name + "_u" // of at most 32 characters
+	dbtest.Exec(t, d.db, "CREATE USER '"+user+"'@'%' IDENTIFIED BY 'looks'")
+	t.Cleanup(func() {
+		if _, err := d.db.ExecContext(context.WithoutCancel(t.Context()), "DROP USER '"+user+"'@'%'"); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, table := range strings.Split(dbtest.Scan[string](t, d.db, "SELECT GROUP_CONCAT(table_name) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name NOT IN ('onerow_key', 'onerow_action')"), ",") {
+		dbtest.Exec(t, d.db, "GRANT SELECT ON `"+name+"`.`"+table+"` TO '"+user+"'@'%'")
+	}
+	cfg := dbtest.Server(t).Config(name)
+	cfg.User, cfg.Passwd = user, "looks"
+	least := &desk{t: t, db: dbtest.OpenDSN(t, cfg.FormatDSN())}
+	var err error
+	if least.Page, err = New(Options{DB: least.db, Plan: testPlan, Name: "tester:2", Local: true, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}); err != nil {
+		t.Fatal(err)
+	}
+	body := least.says(least.do(http.MethodGet, "/", nil, func(r *http.Request) { r.Host = "localhost" }), http.StatusOK, "<bdi>slow</bdi>", "Open jobs")
+	if strings.Contains(body, "idempotency key") || strings.Contains(body, "ann (page)") || strings.Contains(body, "cannot be read") {
+		t.Errorf("%s", body)
+	}
+}
+
 // TestPausedBy: who has paused is shown with the reason, and of two the last.
 func TestPausedBy(t *testing.T) {
 	d := atDesk(t, testPlan, func(o *Options) { o.Tokens["0123456789abcdef-bob"] = "bob" })
@@ -147,7 +180,7 @@ func TestPausedBy(t *testing.T) {
 	if body := d.says(d.get("/", by(evesToken)), http.StatusOK, "by hand"); strings.Contains(body, "bob (page)") {
 		t.Error("bob has not paused that")
 	}
-	// Who has paused before is not who pauses now, though only the first said who he is.
+	// An earlier pause names nobody for this one, whose program did not say who it is.
 	press(annsToken, "/pause", url.Values{"reason": {"slow"}})
 	d.exec("UPDATE onerow_switch SET is_on = 0 WHERE name = 'pause'")
 	d.exec("UPDATE onerow_switch SET is_on = 1, reason = 'by a program', changed_at = UTC_TIMESTAMP(6) WHERE name = 'pause'")
